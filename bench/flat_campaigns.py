@@ -55,7 +55,7 @@ def campaign(trials: int, seed: int) -> Ended:
             store=Path(folder) / "tuning.db",
             executor=tw.executors.Inline(),
         )
-        found = tw.tune(own, SPACE, trials=trials, seed=seed)
+        found = tw.tune(own, SPACE, trials=trials, terms=tw.campaigns.TuneTerms(seed=seed))
     fresh = found.fresh
     chosen = found.winner.repeats.values[: found.chose_by] if found.winner is not None else ()
     return Ended(

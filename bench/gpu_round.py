@@ -236,9 +236,9 @@ def training(model: str, captured: bool, compiled: bool = False) -> Callable[...
         torch.cuda.manual_seed(run.seeds.init)
         examples, valid = data(model)
         config = FitConfig(
-            max_train_steps,
-            BATCH[model],
-            learning_rate,
+            max_train_steps=max_train_steps,
+            batch_size=BATCH[model],
+            base_learning_rate=learning_rate,
             optimizer=AdamW(weight_decay=weight_decay),
             precision="fp32" if model == "dropout" else "tf32",
             capture=captured,

@@ -54,7 +54,7 @@ def by_tune(task: str, seed: int, trials: int) -> tuple[Configuration, dict[str,
             executor=tw.executors.Inline(),
         )
         space = {**SPACE, "task": task, "split": seed}
-        campaign = tw.tune(workload, space, trials=trials, seed=seed)
+        campaign = tw.tune(workload, space, trials=trials, terms=tw.campaigns.TuneTerms(seed=seed))
     assert campaign.winner is not None and campaign.spent <= trials
     chosen = {name: campaign.winner.trial.configuration[name] for name in SPACE}
     steps = [(step.kind, step.round) for step in campaign.log]

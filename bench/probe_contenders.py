@@ -55,7 +55,7 @@ def facts(model: str, smallest: int) -> dict[str, Any]:
 def ours(model: str, smallest: int) -> dict[str, Any]:
     import probe_steps
 
-    from tunewright.probes import TimingRule
+    from tunewright.probes import BatchSizeTerms, TimingRule
     from tunewright.probes.throughput import batch_size
     from tunewright.progress import Silent
 
@@ -73,9 +73,11 @@ def ours(model: str, smallest: int) -> dict[str, Any]:
     answer = batch_size(
         probe_steps.make_step,
         fixed={"model": model},
-        smallest=smallest,
-        largest=None if probe_steps.CUDA else MOST,
-        rule=TimingRule(*QUICK_S[:1], seconds=QUICK_S[1]),
+        terms=BatchSizeTerms(
+            smallest=smallest,
+            largest=None if probe_steps.CUDA else MOST,
+            rule=TimingRule(window_s=QUICK_S[0], seconds=QUICK_S[1]),
+        ),
         store=None,
         progress=Said(),
     )
@@ -296,7 +298,7 @@ def inputs(model: str, smallest: int) -> dict[str, Any]:
         batch_size=probe_inputs.BATCH,
         fixed={"pipeline": model},
         workers=[0, 1, 4, 8],
-        rule=TimingRule(*QUICK_S[:1], seconds=QUICK_S[1]),
+        rule=TimingRule(window_s=QUICK_S[0], seconds=QUICK_S[1]),
         store=None,
     )
     return {

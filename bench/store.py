@@ -33,6 +33,7 @@ import sqlalchemy
 import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -222,7 +223,7 @@ def fill_ours(url: str, trials: int, points: int) -> None:
             with store.transaction():
                 for claim in claims:
                     batch = pack({name: (steps, random.random(points)) for name in METRICS})
-                    store.finish(claim, "completed", last=[batch], first=0)
+                    store.end(claim, Outcome("completed", batches=[batch], first=0))
 
 
 def fill_optuna(url: str, trials: int, points: int) -> None:

@@ -27,6 +27,7 @@ from sqlalchemy import func, select
 import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.schema import attempt, curve, trial, worker as worker_table
 from tunewright.store.store import RoundRecord, Store
 
@@ -67,7 +68,7 @@ def one_worker(store: Store, round_id: int, claims: list[float], ends: list[floa
         if not taken:
             break
         claims.append(claimed - began)
-        store.finish(taken[0], "completed", seconds=0.0, last=[point], first=0)
+        store.end(taken[0], Outcome("completed", seconds=0.0, batches=[point], first=0))
         ends.append(time.perf_counter() - claimed)
         if time.monotonic() - beaten > BEAT_S:
             store.beat(own)

@@ -46,7 +46,7 @@ def once(url: str, ready: Sequence[str], limit_s: float) -> dict[str, float]:
             "Network.loadingFinished",
             lambda event: received.__setitem__(0, received[0] + int(event["encodedDataLength"])),
         )
-        before = _cpu()
+        before = browser_cpu()
         began = time.perf_counter()
         shown = True
         try:
@@ -61,12 +61,12 @@ def once(url: str, ready: Sequence[str], limit_s: float) -> dict[str, float]:
         took = time.perf_counter() - began
         return {
             "page with data, wall s": took if shown else float("inf"),
-            "its browser CPU s": _cpu() - before,
+            "its browser CPU s": browser_cpu() - before,
             "its bytes in the browser": float(received[0]),
         }
 
 
-def _cpu() -> float:
+def browser_cpu() -> float:
     """Processor seconds of every process of our browsers that still runs."""
     total = 0.0
     for child in psutil.Process().children(recursive=True):

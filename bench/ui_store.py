@@ -15,6 +15,7 @@ import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.store.curves import pack
 from tunewright.store.judge import not_finite
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 
 NAME = "bench"
@@ -79,7 +80,7 @@ def finish(
         for claim in claims:
             status, curves = curves_of(claim.unit, points, noise)
             reason = diverged if status == "infeasible" else None
-            store.finish(claim, status, reason, last=[pack(curves)], first=0)
+            store.end(claim, Outcome(status, reason, batches=[pack(curves)], first=0))
     return len(claims)
 
 

@@ -148,7 +148,7 @@ def questions() -> Figure[dict[str, dict[str, np.ndarray]]]:
 
     says = "What eight questions about curves look for: " + ", ".join(panels) + "."
     caption = (Message("figure.plain", {"text": says}),)
-    return Figure("questions", panels, caption, (9.0, 4.2), drawing=draw)
+    return Figure("questions", panels, caption=caption, size=(9.0, 4.2), drawing=draw)
 
 
 def constant_rates() -> TrainSteps:
@@ -161,9 +161,9 @@ def constant_rates() -> TrainSteps:
         rates.append(fits if steps <= 2000 else slow)
     rates[-1] = SweptRate(1.0, "infeasible")
     return TrainSteps(
-        "fits",
-        "",
-        {"max_train_steps": 340},
+        verdict="fits",
+        message="",
+        settings={"max_train_steps": 340},
         max_train_steps=340,
         learning_rate=0.1,
         criterion="train_error at most 0.001",
@@ -185,9 +185,9 @@ def critical_batches() -> CriticalBatch:
     fitted = fit_scaling([point.batch_size for point in points], lucks)
     assert fitted is not None
     return CriticalBatch(
-        "inside",
-        "",
-        {},
+        verdict="inside",
+        message="",
+        settings={},
         metric="valid_error",
         goal=0.05,
         critical_batch_size=fitted.critical_batch_size,

@@ -68,6 +68,7 @@ def take(chromium: Any, url: str, name: str, place: str, *how: Any) -> None:
     page = chromium.new_page(
         viewport={"width": width, "height": height}, color_scheme=colours, reduced_motion="reduce"
     )
+    page.set_default_timeout(240_000)  # a verdict takes long on a busy machine
     page.goto(f"{url}#{place}")
     page.locator(first).first.wait_for()
     page.locator("td.best b", has_text="…").first.wait_for(state="detached")
@@ -78,7 +79,9 @@ def take(chromium: Any, url: str, name: str, place: str, *how: Any) -> None:
     page.screenshot(path=path)
     page.close()
     with Image.open(path) as picture:
-        picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)
+        picture.convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE).save(
+            path, optimize=True
+        )
 
 
 if __name__ == "__main__":

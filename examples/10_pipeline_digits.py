@@ -62,7 +62,12 @@ def train(run, learning_rate, optimizer="adamw", hidden_layers=1, max_train_step
     """A training function for a round: the pipeline is its one line."""
     data, valid = digits(run.seeds.split)
     model = network(hidden_layers, run.seeds.init)
-    config = FitConfig(max_train_steps, 128, learning_rate, optimizer=named(optimizer))
+    config = FitConfig(
+        max_train_steps=max_train_steps,
+        batch_size=128,
+        base_learning_rate=learning_rate,
+        optimizer=named(optimizer),
+    )
     fit(model, loss, data, config, valid=Validation(valid, metrics), run=run)
 
 

@@ -53,9 +53,21 @@ def results(failed: bool = False, pending: bool = False, notes: tuple[str, ...] 
     if failed:
         error = Message("trial.raised", {"type": "ValueError", "text": "no such file"})
         trials.append(
-            Trial(6, 0, 3, {}, {}, "failed", error, attempts=1, detail=f"Traceback\n{error}\n")
+            Trial(
+                number=6,
+                study=0,
+                index=3,
+                configuration={},
+                unit={},
+                status="failed",
+                reason=error,
+                attempts=1,
+                detail=f"Traceback\n{error}\n",
+            )
         )
     if pending:
-        trials.append(Trial(7, 1, 3, {}, {}, "pending"))
+        trials.append(
+            Trial(number=7, study=1, index=3, configuration={}, unit={}, status="pending")
+        )
     made = Results.from_parts(ROUND, minimize("valid_error"), trials)
     return Results(**{**vars(made), "notes": notes, "root": "tuning.db.trials"})

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import tunewright as tw
 
 pytestmark = pytest.mark.beyond_core
 
@@ -35,11 +39,49 @@ def test_example_runs(program: Path, tmp_path: Path) -> None:
     assert done.stdout.strip(), "an example shows something"
 
 
+def section(title: str, language: str) -> str:
+    """The first block of code below a heading of the README."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"## {title}\n")[2]
+    found = re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    assert found is not None, f"{title} has a block of {language}"
+    return found[1]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the training program that the README's first lines use, and nothing else."""
+    shutil.copy(ROOT / "examples" / "train_script.py", tmp_path)
+    return tmp_path
+
+
+def test_the_five_lines_of_the_readme_run(folder: Path) -> None:
+    lines = section("Five lines", "python")
+    assert len(lines.splitlines()) == 5
+    program = folder / "five.py"
+    program.write_text(lines, encoding="utf-8")
+    done = run_program(program, folder)
+    assert done.returncode == 0, done.stderr
+    campaign = tw.campaign(folder / "tuning.db")
+    assert str(campaign.best) == done.stdout.strip().splitlines()[-1]
+    assert set(campaign.best) == {"learning_rate", "decay"} and campaign.spent <= 20
+
+
+def test_the_two_commands_of_the_readme_run(folder: Path) -> None:
+    commands = [line.removeprefix("$ ") for line in section("Five lines", "console").splitlines()]
+    for line in commands:
+        name, *words = shlex.split(line)
+        assert name == "tunewright"
+        asked = [sys.executable, "-m", name, *words]
+        done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+    campaign = tw.campaign(folder / "tuning.db", "first")
+    assert "learning_rate" in campaign.best and campaign.spent <= 20
+    assert (folder / "first.html").is_file()
+
+
 def test_the_quickstart_of_the_readme_runs(tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert blocks, "the README has a quickstart"
     program = tmp_path / "quickstart.py"
-    program.write_text(blocks[0], encoding="utf-8")
+    program.write_text(section("Quickstart", "python"), encoding="utf-8")
     done = run_program(program, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "best" in done.stdout

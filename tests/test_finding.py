@@ -14,7 +14,13 @@ from tunewright.messages import Message
 
 
 def unjudged(about: str, code: str) -> Finding:
-    return Finding("overfitting", "study", about, "cannot_judge", NotJudged(Message(code)))
+    return Finding(
+        check="overfitting",
+        scope="study",
+        about=about,
+        verdict="cannot_judge",
+        evidence=NotJudged(Message(code)),
+    )
 
 
 def test_what_keeps_every_study_from_being_judged_is_said_once() -> None:
@@ -24,7 +30,13 @@ def test_what_keeps_every_study_from_being_judged_is_said_once() -> None:
     different = [unjudged("a", code), unjudged("b", "fairness.one_setting")]
     assert said_once(different, "depth") == different
     fine = [
-        Finding("baseline", "study", about, "ok", BaselineEvidence("loss", 0.5, chance=1.0))
+        Finding(
+            check="baseline",
+            scope="study",
+            about=about,
+            verdict="ok",
+            evidence=BaselineEvidence("loss", 0.5, chance=1.0),
+        )
         for about in "ab"
     ]
     assert said_once(fine, "depth") == fine
@@ -33,7 +45,14 @@ def test_what_keeps_every_study_from_being_judged_is_said_once() -> None:
 
 def test_a_finding_is_facts_and_its_words_are_made_of_them() -> None:
     evidence = BaselineEvidence("valid_loss", best=0.5, chance=2.3)
-    found = Finding("baseline", "round", "depth", "ok", evidence, (ShowTrial("depth", 3),))
+    found = Finding(
+        check="baseline",
+        scope="round",
+        about="depth",
+        verdict="ok",
+        evidence=evidence,
+        actions=(ShowTrial("depth", 3),),
+    )
     data = found.to_data()
     known = {"metric": "valid_loss", "best": 0.5, "chance": 2.3, "start": None}
     assert data["evidence"].items() >= known.items()

@@ -37,6 +37,7 @@ ORDER = (
     *(
         "seeds",
         "snapshot",
+        "formats",
         "design",
         "ranges",
         "stats",
@@ -98,8 +99,8 @@ AT_THE_TOP = {
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 MOST_PUBLIC_NAMES = 35
 NAMESPACES = {  # of `tunewright`, beside the names in __all__
-    *("advice", "errors", "executors", "importers", "launches", "pipeline", "progress", "project"),
-    *("protocols", "ranges", "schedule", "trials", "types", "ui"),
+    *("advice", "campaigns", "errors", "executors", "importers", "launches", "pipeline"),
+    *("progress", "project", "protocols", "ranges", "schedule", "trials", "types", "ui"),
 }
 
 

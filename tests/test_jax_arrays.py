@@ -11,6 +11,7 @@ import tunewright as tw
 from tunewright import snapshot
 from tunewright._jax_arrays import is_jax_array, numbers, packed
 from tunewright.errors import SnapshotError
+from tunewright.execution.handle import Control
 
 pytestmark = pytest.mark.beyond_core  # many trials or repetitions: seconds each
 
@@ -161,7 +162,7 @@ def test_a_stopped_trial_goes_on_from_its_tree(tmp_path: Path) -> None:
             state["total"] += 1.0
             run.log(step, train_loss=state["total"])
             if step == 20 and len(seen) == 1:
-                run.ask_stop()
+                Control(run).ask_stop()
             if run.save_due(step):
                 run.save(state)
 

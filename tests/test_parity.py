@@ -323,17 +323,6 @@ def test_run_worker_and_repeat(doors: tuple[Path, Path], shell: Shell) -> None:
     assert all(words.number(value) in text for value in repeats.values)
 
 
-def test_import(doors: Any, shell: Shell, tmp_path: Path) -> None:
-    table = tmp_path / "runs.csv"
-    table.write_text("lr,val_loss\n0.1,2\n0.2,1\n0.3,1.5\n")
-    results = tw.importers.tables(table, objective=tw.minimize("val_loss"))
-    kept = tw.stores.keep(STORE, results)
-    found = shell("import", "table", str(table), "--minimize", "val_loss")
-    same(facts.of_round(kept), found)
-    asked = ("import", "table", str(table), "--minimize", "val_loss", "--name", "again")
-    assert "3 trials: 3 completed" in shell(*asked, text=True)
-
-
 def test_tune(doors: tuple[Path, Path], shell: Shell) -> None:
     planned = shell("tune", "tune", "--trials", "12", "--dry-run", *INLINE)
     assert planned["campaign"]["spent"] == 0

@@ -35,8 +35,10 @@ def commands() -> dict[str, Any]:
 
 def test_every_command_has_json_and_a_parity_case() -> None:
     here = Path(__file__).parent
-    pages = ("test_parity.py", "test_parity_probes.py", "test_parity_ui.py")
-    written = "".join((here / page).read_text(encoding="utf-8") for page in pages)
+    pages = ("", "_import", "_probes", "_ui")
+    written = "".join(
+        (here / f"test_parity{page}.py").read_text(encoding="utf-8") for page in pages
+    )
     known = commands()
     assert len(known) > 30
     for name, command in known.items():

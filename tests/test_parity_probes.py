@@ -141,7 +141,8 @@ def test_batch_size(doors: tuple[Path, Path], shell: Shell) -> None:
     import steps
 
     quick = tw.probes.TimingRule(window_s=0.1, seconds=0.6)  # as --quick
-    answer = tw.probes.batch_size(steps.make_step, smallest=8, largest=16, rule=quick, store=STORE)
+    terms = tw.probes.BatchSizeTerms(smallest=8, largest=16, rule=quick)
+    answer = tw.probes.batch_size(steps.make_step, terms=terms, store=STORE)
     sys.modules.pop("steps", None)
     assert answer.from_record
     assert lasting(plain(answer.to_data())) == lasting(found)

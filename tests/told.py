@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tunewright.design.objective import minimize
@@ -9,7 +10,8 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.messages import Message
 from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Started
-from tunewright.store.trial import Status
+from tunewright.store.claim import Claim
+from tunewright.store.outcome import End, Outcome
 
 ROUND = Round(
     "weight_decay",
@@ -27,23 +29,32 @@ def begun(total: int, done: int = 0, **more: Any) -> RoundStarted:
     return RoundStarted(**{**about, "total": total, "done": done, "fixed": FIXED, **more})
 
 
+def claim(number: int | None, rate: float = 0.0130001, attempt: int = 1) -> Claim:
+    about = {"trial": 0, "study": 0, "index": None, "unit": {}, "seed": 0, "folder": ""}
+    tried = {"configuration": configuration(rate), "attempt": attempt}
+    return Claim(number=number, **about, **tried)
+
+
 def started(number: int | None, rate: float = 0.0130001, attempt: int = 1) -> Started:
-    return Started(number, 0, attempt, configuration(rate), running=1)
+    return Started(claim(number, rate, attempt), running=1)
 
 
-def reached(number: int | None, step: int, total: int | None = 100, **more: Any) -> Reached:
-    return Reached(number, 0, 1, step, total, **more)
+def reached(
+    number: int | None, step: int, total: int | None = 100, trial: int = 0, **more: Any
+) -> Reached:
+    return Reached(replace(claim(number), trial=trial), step, total, **more)
 
 
 def concluded(
     number: int | None,
-    status: Status = "completed",
+    status: End = "completed",
     value: float | None = None,
     reason: Message | None = None,
     rate: float = 0.0130001,
     seconds: float = 10.0,
 ) -> Concluded:
-    return Concluded(number, 0, 1, configuration(rate), status, reason, value, seconds, running=0)
+    outcome = Outcome(status, reason, seconds=seconds)
+    return Concluded(claim(number, rate), outcome, value, running=0)
 
 
 def configuration(rate: float) -> dict[str, float | int]:

@@ -60,7 +60,14 @@ class Suggesting:
         for suggestion in made:
             number = len(self.trials)
             self.trials.append(
-                Trial(number, 0, number, suggestion.configuration, suggestion.unit, "running")
+                Trial(
+                    number=number,
+                    study=0,
+                    index=number,
+                    configuration=suggestion.configuration,
+                    unit=suggestion.unit,
+                    status="running",
+                )
             )
         return [suggestion.configuration for suggestion in made]
 
@@ -84,7 +91,16 @@ class Suggesting:
         """As if it had been suggested."""
         number = len(self.trials)
         unit = self.study.unit(configuration)
-        self.trials.append(Trial(number, 0, number, configuration, unit, "running"))
+        self.trials.append(
+            Trial(
+                number=number,
+                study=0,
+                index=number,
+                configuration=configuration,
+                unit=unit,
+                status="running",
+            )
+        )
         self.tell(number, value)
 
 

@@ -148,6 +148,7 @@ _HOMES = {
 }
 _MODULES = {
     "advice": "advice",
+    "campaigns": "campaigns",
     "errors": "errors",
     "executors": "executors",
     "importers": "importers",

@@ -32,7 +32,7 @@ class NotJudged(Evidence):
     why: Message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """What one check found about one study or the whole round, and what to do about it."""
 

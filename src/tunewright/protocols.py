@@ -4,9 +4,9 @@
         for step in run.steps():
             run.log(step, train_loss=...)
 
-`Run` is the handle of one attempt at one trial. A class with the members of `Executor`, `Search`,
-`Range` or `Watcher` works wherever ours do; `tunewright.testing` has a contract test for each of
-the first three.
+`Run` is the type of that first argument: one attempt at one trial. A class with the members of
+`Executor`, `Search`, `Range` or `Watcher` works wherever ours do; `tunewright.testing` has a
+contract test for each of the first three.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tunewright._namespace import offer
 if TYPE_CHECKING:
     from tunewright.design.range import Range as Range
     from tunewright.execution.executors.executor import Executor as Executor
-    from tunewright.execution.handle import Run as Run
+    from tunewright.execution.training_run import Run as Run
     from tunewright.progress.watcher import Watcher as Watcher
     from tunewright.search.search import Search as Search
 
@@ -29,7 +29,7 @@ offer(
     {
         "design.range": ("Range",),
         "execution.executors.executor": ("Executor",),
-        "execution.handle": ("Run",),
+        "execution.training_run": ("Run",),
         "progress.watcher": ("Watcher",),
         "search.search": ("Search",),
     },

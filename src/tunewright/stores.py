@@ -64,13 +64,30 @@ class Restored:
 
 
 def rounds(store: Address) -> list[Tracked]:
-    """The tracking table: one line per round, oldest first, with its best trial and newest note."""
+    """The tracking table: one line per round, oldest first, with its best trial and newest note.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     [line.name for line in rounds(store)]
+    ['rate']
+    """
     with Store.open(store, create=False) as opened:
         return tracking_table(opened)
 
 
 def history(store: Address, trial: Trial) -> History:
-    """The attempts, snapshots and origin of a recorded trial."""
+    """The attempts, snapshots and origin of a recorded trial.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        trial: a trial of `tw.load`.
+    """
     with Store.open(store, create=False) as opened:
         return History(
             opened.attempts(trial.identity),
@@ -80,14 +97,34 @@ def history(store: Address, trial: Trial) -> History:
 
 
 def note(store: Address, round: str, text: str) -> list[Note]:
-    """Write a note about a round; every note of it, oldest first."""
+    """Write a note about a round; every note of it, oldest first.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        round: the name of a round.
+        text: the note.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     note(store, "rate", "a first look")[-1].text
+    'a first look'
+    """
     with Store.open(store, create=False) as opened:
         opened.note(round, text)
         return opened.notes(round)
 
 
 def stop(store: Address, round: str, trial: int | None = None) -> StopRequest:
-    """Ask whoever runs a round to stop it, or one of its trials: they save and stay pending."""
+    """Ask whoever runs a round to stop it, or one of its trials: they save and stay pending.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        round: the name of a round.
+        trial: the number of a trial; None: the whole round.
+    """
     with Store.open(store, create=False) as opened:
         record = opened.round(round)
         if trial is not None:
@@ -101,6 +138,18 @@ def remove(store: Address, round: str) -> Removed:
 
     Refused while somebody runs it, and where something rests on it: a round that continues it, a
     launch, a campaign. A backup of a SQLite store is written first; trial folders stay.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        round: the name of a round.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     remove(store, "rate") is not None, rounds(store)
+    (True, [])
     """
     with Store.open(store, create=False) as opened, _nobody_runs(opened, round):
         opened.back_up()
@@ -108,13 +157,30 @@ def remove(store: Address, round: str) -> Removed:
 
 
 def removed(store: Address) -> list[Removed]:
-    """The rounds that were removed and can be brought back, the newest first."""
+    """The rounds that were removed and can be brought back, the newest first.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     remove(store, "rate") is not None, len(removed(store))
+    (True, 1)
+    """
     with Store.open(store, create=False) as opened:
         return opened.removed()
 
 
 def bring_back(store: Address, round: str) -> Removed:
-    """Undo the newest removal of a round of this name; refused where the name is in use."""
+    """Undo the newest removal of a round of this name; refused where the name is in use.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        round: the name of a round.
+    """
     with Store.open(store, create=False) as opened:
         return opened.bring_back(round)
 
@@ -123,6 +189,19 @@ def rename(store: Address, old: str, new: str) -> Renamed:
     """Give a round another name, in the rounds that continue it and in its replicates too.
 
     Refused while somebody runs it. A backup of a SQLite store is written first.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        old: the name of a round.
+        new: a name that is free.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     rename(store, "rate", "first") is not None, [line.name for line in rounds(store)]
+    (True, ['first'])
     """
     with Store.open(store, create=False) as opened:
         if old == new:
@@ -147,26 +226,53 @@ def _nobody_runs(store: Store, name: str) -> Iterator[None]:
 
 
 def keep(store: Address, results: Results, command: str = "") -> Results:
-    """Keep results of another tool as a round of this store, and read them back."""
+    """Keep results of another tool as a round of this store, and read them back.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        results: what an importer returned.
+        command: the training program to record with the round.
+    """
     with Store.open(store) as opened:
         record = opened.keep(results, command)
         return with_earlier(opened, record.name)
 
 
 def backup(store: Address) -> Path:
-    """Write a backup of a SQLite store, checked, while it is in use; the newest three are kept."""
+    """Write a backup of a SQLite store, checked, while it is in use; the newest three are kept.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     backup(store).exists()
+    True
+    """
     path = _file(store)
     Store.open(path, create=False).close()  # refuses to copy a damaged store over good backups
     return backups_of.make(path)
 
 
 def backups(store: Address) -> list[Path]:
-    """The backups of a SQLite store, oldest first."""
+    """The backups of a SQLite store, oldest first.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+    """
     return backups_of.backups(_file(store))
 
 
 def restore(store: Address, backup: Path | None = None) -> Restored:
-    """Put a backup (the newest one) in the store's place; what was there is kept beside it."""
+    """Put a backup (the newest one) in the store's place; what was there is kept beside it.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        backup: one of `backups(store)`; None: the newest.
+    """
     path = _file(store)
     if backup is not None and not backup.is_file():
         raise Misuse("backup.no_such_backup", backup=backup, remedy=ListBackups())
@@ -175,7 +281,12 @@ def restore(store: Address, backup: Path | None = None) -> Restored:
 
 
 def rebuild(store: Address, folder: Path | None = None) -> Restored:
-    """Make a store again from its trial folders; what was there is kept beside it."""
+    """Make a store again from its trial folders; what was there is kept beside it.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        folder: the folder of trials; None: the one next to the store.
+    """
     path = _file(store)
     made = rebuilding.rebuild(path, folder)
     return _restored(path, None, made.unreadable)

@@ -108,7 +108,11 @@ def test_generated_rounds_get_consistent_proposals_that_the_tool_accepts(
                 continue
             if one.round.name != made.round.name:
                 named = tw.Round(**{**_fields(one.round), "name": f"next_{number}"})
-                opened(made, Proposal(one.kind, one.reason, named, search=one.search), folder)
+                opened(
+                    made,
+                    Proposal(kind=one.kind, reason=one.reason, round=named, search=one.search),
+                    folder,
+                )
             else:
                 assert one.round.trials_per_study > made.round.trials_per_study, seed
                 if one.search == "halton":  # the store began it with this search

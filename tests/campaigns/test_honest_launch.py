@@ -15,6 +15,7 @@ from tunewright.campaigns.campaign import Contender, read_campaign
 from tunewright.campaigns.finite import configurations, untried
 from tunewright.campaigns.plan import next_step, verdict_of
 from tunewright.campaigns.request import defined
+from tunewright.campaigns.terms import TuneTerms
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.launches.lineage import Launched, Place
 from tunewright.store.evaluations import Evaluation
@@ -113,7 +114,7 @@ def test_with_longer_training_the_budget_reaches_to_the_launch(tmp_path, trials)
     def train(run, learning_rate=1e-4, dropout=0.0, max_train_steps=10):
         train_longer(run, learning_rate, dropout, max_train_steps)
 
-    found = tune(workload(tmp_path, train), space, trials=trials, extend=10)
+    found = tune(workload(tmp_path, train), space, trials=trials, terms=TuneTerms(extend=10))
     assert found.launched is not None and found.launched.baseline is not None
     assert found.spent <= trials
 

@@ -25,7 +25,9 @@ INSIDE = World(Bowl({"learning_rate": 0.5, "dropout": 0.4}), noise_sd=0.002)
 
 def campaign(*rounds: Results, trials: int = 60, **more: object) -> Campaign:
     own = Definition("tune", SPACE, trials, None, **more)  # type: ignore[arg-type]
-    return Campaign(own, rounds, tuple(r.round.name.split("_")[-1] for r in rounds))
+    return Campaign(
+        definition=own, rounds=rounds, kinds=tuple(r.round.name.split("_")[-1] for r in rounds)
+    )
 
 
 def explored(world: World = INSIDE, trials: int = 17, name: str = "tune_1_explore", **repeats: int):

@@ -22,6 +22,7 @@ from tunewright.campaigns.campaign import Campaign, read_campaign
 from tunewright.campaigns.definition import read_definition
 from tunewright.campaigns.plan import next_step
 from tunewright.campaigns.request import defined
+from tunewright.campaigns.terms import TuneTerms
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.launches.lineage import baseline
@@ -94,7 +95,7 @@ def test_divergence_is_survived(tmp_path):
 def test_when_tuning_has_saturated_trials_are_left_over(tmp_path):
     flat = {"learning_rate": tw.log(0.015, 0.03)}
     own = workload(tmp_path, means={"learning_rate": "learning_rate"})
-    campaign = tune(own, flat, trials=120, detect=0.02)
+    campaign = tune(own, flat, trials=120, terms=TuneTerms(detect=0.02))
     assert campaign.left > 0
     assert next_step(campaign).reason.code == "campaign.finished"
     assert campaign.launched is not None
@@ -122,7 +123,7 @@ def test_what_people_have_today_is_beaten_on_fresh_seeds(tmp_path):
 def test_a_second_campaign_has_the_launched_baseline_to_beat(tmp_path):
     own = workload(tmp_path)
     first = tune(own, SPACE, trials=40)
-    second = tune(own, SPACE, trials=40, name="again", seed=0)
+    second = tune(own, SPACE, trials=40, name="again", terms=TuneTerms(seed=0))
     assert second.definition.incumbent == first.winner.place
     assert second.launched is not None
     assert second.launched.baseline == first.winner.place
@@ -210,14 +211,16 @@ def test_the_budget_is_never_exceeded(tmp_path_factory, trials, low, today):
 def test_hours_are_turned_into_trials_once_some_have_ended(tmp_path):
     own = workload(tmp_path)
     asked = defined(own, SPACE, None, 1.0, name="tune")
-    assert Campaign(asked).total == 16, "nothing is known yet"
+    assert Campaign(definition=asked).total == 16, "nothing is known yet"
     ended = results(replace(asked.space, trials_per_study=16), World(Bowl({"learning_rate": 0.5})))
     # 16 trials of 10 s each: an hour has room for 360 of them, one at a time
-    assert Campaign(asked, (ended,)).total == 360
-    assert Campaign(replace(asked, trials=100), (ended,)).total == 100
-    assert Campaign(replace(asked, slots=2), (ended,)).total == 720
-    assert Campaign(asked, (ended,), probe_seconds=1800.0).total == 180, "probes take time too"
-    assert Campaign(replace(asked, hours=0.01), (ended,)).left == 0
+    assert Campaign(definition=asked, rounds=(ended,)).total == 360
+    assert Campaign(definition=replace(asked, trials=100), rounds=(ended,)).total == 100
+    assert Campaign(definition=replace(asked, slots=2), rounds=(ended,)).total == 720
+    assert Campaign(definition=asked, rounds=(ended,), probe_seconds=1800.0).total == 180, (
+        "probes take time too"
+    )
+    assert Campaign(definition=replace(asked, hours=0.01), rounds=(ended,)).left == 0
 
 
 def test_a_larger_budget_goes_on(tmp_path):

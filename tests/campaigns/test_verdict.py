@@ -25,7 +25,9 @@ OLD = Place("old", 7, {})
 def campaign(decided: Verdict | None, against: Place | None = OLD) -> Campaign:
     asked = replace(SPACE, name="tune_1_explore", trials_per_study=8)
     found = results(asked, World(Bowl({"learning_rate": 0.5}), noise_sd=0.001))
-    made = Campaign(Definition("tune", SPACE, 20, None), (found,), ("explore",))
+    made = Campaign(
+        definition=Definition("tune", SPACE, 20, None), rounds=(found,), kinds=("explore",)
+    )
     if decided is None:
         return made
     place = Place.of(found, found.best())
@@ -49,7 +51,7 @@ def number(own: Campaign) -> str:
 def test_without_a_comparison_nothing_is_launched_or_kept() -> None:
     assert verdict(campaign(None)).code == "campaign.verdict.open"
     assert verdict(campaign("launch", against=None)).code == "campaign.verdict.first"
-    empty = Campaign(Definition("tune", SPACE, 20, None))
+    empty = Campaign(definition=Definition("tune", SPACE, 20, None))
     assert verdict(empty).code == "campaign.verdict.nothing"
     # a decision about another trial than the present best answers nothing
     own = campaign("keep", against=None)

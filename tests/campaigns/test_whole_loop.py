@@ -25,6 +25,7 @@ from tunewright.campaigns.plan import next_step, planned
 from tunewright.campaigns.probe import skipped
 from tunewright.campaigns.repair import most_runs, remedy_step
 from tunewright.campaigns.request import defined
+from tunewright.campaigns.terms import TuneTerms
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.errors import DesignError, WorkloadError
@@ -47,7 +48,7 @@ def until(*kinds: str):
 
 def test_an_unstable_world_is_repaired_by_warm_up(tmp_path):
     own = workload(tmp_path, train_unstable)
-    asked = defined(own, SPACE, 80, None, name="tune", baseline=None)
+    asked = defined(own, SPACE, 80, None, name="tune")
     asked = replace(asked, default=None)
     ending = tuned(asked, own, confirm=until("exploit", "repeat"))
     campaign = ending.campaign
@@ -68,7 +69,7 @@ def test_an_unstable_world_is_repaired_by_warm_up(tmp_path):
     assert again.campaign.spent == campaign.spent
     # and a remedy that would take all that is free is not looked for
     why = Message("proposal.no_trial_has_run")
-    proposed = Proposal("repair", why, because=("instability",))
+    proposed = Proposal(kind="repair", reason=why, because=("instability",))
     sick, most = replace(campaign, probes=()), most_runs(campaign)
     assert remedy_step(sick, proposed, most + 12).trials == most
     assert remedy_step(sick, proposed, most + 11) is None
@@ -82,11 +83,13 @@ def test_a_remedy_that_cannot_be_judged_or_fails_does_not_end_the_campaign(
     def unjudged(workload, **asked):
         if fails:
             raise WorkloadError("error.text", text="trial 3 of probe_stability failed")
-        return Stability(0.1, missing=(Message("probe.too_few_steps", {"steps": 9, "needed": 60}),))
+        return Stability(
+            learning_rate=0.1, missing=(Message("probe.too_few_steps", {"steps": 9, "needed": 60}),)
+        )
 
     monkeypatch.setattr("tunewright.campaigns.repair.stability", unjudged)
     own = workload(tmp_path, train_unstable)
-    asked = replace(defined(own, SPACE, 80, None, name="tune", baseline=None), default=None)
+    asked = replace(defined(own, SPACE, 80, None, name="tune"), default=None)
     campaign = tuned(asked, own, confirm=until("exploit", "repeat")).campaign
     assert [step.kind for step in campaign.log if step.kind in ("probe", "repair")] == ["probe"]
     (answer,) = (one for one in campaign.probes if one["probe"] == "repair")
@@ -95,7 +98,7 @@ def test_a_remedy_that_cannot_be_judged_or_fails_does_not_end_the_campaign(
     assert answer["message"]["code"] == code
     assert bool(answer["missing"]) is not fails
     why = Message("proposal.no_trial_has_run")
-    proposed = Proposal("repair", why, because=("instability",))
+    proposed = Proposal(kind="repair", reason=why, because=("instability",))
     assert remedy_step(campaign, proposed, 1000) is None, "it is not asked for again"
 
 
@@ -126,10 +129,10 @@ def breaks_off_once(run, learning_rate, dropout=0.0, max_train_steps=100, schedu
 
 def test_the_best_are_trained_longer_in_the_end(tmp_path):
     own = workload(tmp_path, breaks_off_once)
-    asked = {"trials": 30, "extend_to": 1000, "baseline": {"learning_rate": 1e-4}}
+    terms = TuneTerms(extend_to=1000, baseline={"learning_rate": 1e-4})
     with pytest.raises(KeyboardInterrupt):
-        tune(own, SPACE, **asked)
-    campaign = tune(own, SPACE, **asked)
+        tune(own, SPACE, trials=30, terms=terms)
+    campaign = tune(own, SPACE, trials=30, terms=terms)
     short = campaign.rounds[0]
     assert short.round.fixed["max_train_steps"] == 100, "about a tenth of production"
     long = campaign.extended
@@ -162,10 +165,10 @@ def test_what_cannot_be_extended_is_refused(tmp_path, more, says):
     steps = more.pop("steps", None)
     space = SPACE if steps is None else {**SPACE, "max_train_steps": steps}
     with pytest.raises(DesignError, match=says):
-        tune(own, space, trials=20, **more)
+        tune(own, space, trials=20, terms=TuneTerms(**more))
     nameless = workload(tmp_path, train_nameless, means={"max_train_steps": None})
     with pytest.raises(DesignError, match="no length to extend"):
-        tune(nameless, {"rate": tw.log(1e-3, 1.0)}, trials=20, extend=2)
+        tune(nameless, {"rate": tw.log(1e-3, 1.0)}, trials=20, terms=TuneTerms(extend=2))
 
 
 def test_a_workload_without_meanings_says_what_is_left_out(tmp_path):
@@ -208,7 +211,7 @@ def test_the_batch_size_is_probed_where_steps_can_be_timed(tmp_path, train, prob
 def asked_for(space, trials=120, **able: None) -> Campaign:
     fixed = {"max_train_steps": 50, "batch": 32}
     made = tw.Round("tune", goal="?", nuisance=space, fixed=fixed, trials_per_study=1)
-    return Campaign(Definition("tune", made, trials, None, able=able))
+    return Campaign(definition=Definition("tune", made, trials, None, able=able))
 
 
 def test_the_batch_size_is_settled_before_the_length() -> None:

@@ -57,13 +57,13 @@ def made_of(
         points = {objective.metric: (np.array([1]), np.array([float(row[value] or 0.0)]))}
         trials.append(
             Trial(
-                number,
-                0,
-                number,
-                {name: row[name] for name in nuisance},
-                {},
-                "completed" if feasible else "infeasible",
-                None if feasible else Message("trial.infeasible", {"text": "it diverged"}),
+                number=number,
+                study=0,
+                index=number,
+                configuration={name: row[name] for name in nuisance},
+                unit={},
+                status="completed" if feasible else "infeasible",
+                reason=None if feasible else Message("trial.infeasible", {"text": "it diverged"}),
                 curves=Curves([Batch(1, 0, pack(points))] if feasible else []),
             )
         )

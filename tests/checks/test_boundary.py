@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.checks.rates import at_most
 from tests.checks.real_space import SWEEPS, sweep
 
 from tunewright.actions import Advise, NextRound, RunTrials, SearchRange
-from tunewright.checks.boundary import boundary, edges_of
+from tunewright.checks.boundary import boundary, edge, edges_of
 from tunewright.checks.natural_bound import NaturalBound
+from tunewright.checks.positions import axes, settled
 from tunewright.design.ranges import Range, choice, linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
@@ -170,3 +172,55 @@ def test_recorded_sweeps_cut_at_their_best_rate(problem: str, optimizer: str) ->
         assert finding.verdict == "cannot_judge"
     else:
         assert finding.evidence.edges[0].seen.side == "low"
+
+
+def ruled(optimum: float, seed: int) -> Finding:
+    """Six axes: `main` rules, the optimum of `lesser` is given, four have no effect."""
+    names = ("main", "lesser", "a", "b", "c", "d")
+    bowl = Bowl({"main": 0.45, "lesser": optimum}, curvature={"main": 1.0, "lesser": 0.3})
+    round = Round(
+        "r",
+        goal="?",
+        nuisance={name: linear(0.5, 1.5) for name in names},
+        trials_per_study=30,
+        seed=seed,
+    )
+    return boundary(results(round, World(bowl, noise_sd=0.02, seed=seed)))[0]
+
+
+def test_a_lesser_axis_is_judged_beside_the_one_that_rules() -> None:
+    adjusted = plain = false = 0
+    for seed in range(30):
+        finding = ruled(1.15, seed)
+        edges = {e.column: e for e in finding.evidence.edges}
+        found = edges["lesser"]
+        adjusted += found.seen.side == "high"
+        if found.seen.rule == "adjusted":
+            assert "main" in found.beside and found.proposed is not None
+            assert "main" in finding.words.evidence[0] + "".join(finding.words.evidence)
+        plain += edge_alone(seed)
+        false += sum(edges[name].verdict == "warn" for name in "abcd")
+    assert adjusted >= 24 > plain
+    assert at_most(false, 120, 0.03)
+
+
+def edge_alone(seed: int) -> bool:
+    """What the crowd of the best trials alone shows of the same study."""
+    names = ("main", "lesser", "a", "b", "c", "d")
+    bowl = Bowl({"main": 0.45, "lesser": 1.15}, curvature={"main": 1.0, "lesser": 0.3})
+    nuisance = {name: linear(0.5, 1.5) for name in names}
+    round = Round("r", goal="?", nuisance=nuisance, trials_per_study=30, seed=seed)
+    made = results(round, World(bowl, noise_sd=0.02, seed=seed))
+    (own,) = settled(made)
+    axis = next(a for a in axes(made, own) if a.name == "lesser")
+    return edge(made.meaning, axis, 6).seen.side == "high"
+
+
+def test_an_optimum_inside_a_lesser_axis_is_not_flagged_beside_the_one_that_rules() -> None:
+    flagged = sum(
+        e.speaks
+        for seed in range(30)
+        for e in ruled(0.5, seed).evidence.edges
+        if e.column == "lesser"
+    )
+    assert flagged <= 3

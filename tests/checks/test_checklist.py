@@ -82,7 +82,10 @@ def test_any_round_can_be_asked_and_its_findings_are_plain_data(round: Round, su
 @pytest.mark.parametrize("status", ["pending", "running", "failed"])
 def test_a_round_without_an_ended_trial(status: str) -> None:
     round = ROUNDS["mixed"]
-    trials = [Trial(n, n % 3, n // 3, {}, {}, status) for n in range(9)]  # type: ignore[arg-type]
+    trials = [
+        Trial(number=n, study=n % 3, index=n // 3, configuration={}, unit={}, status=status)
+        for n in range(9)
+    ]  # type: ignore[arg-type]
     found = check(Results.from_parts(round, minimize("valid_error"), trials))
     assert not any(f.verdict == "warn" for f in found)
     assert any(f.verdict == "cannot_judge" for f in found)
@@ -104,11 +107,11 @@ def test_among_many_studies_a_few_warnings_are_chance_and_many_are_not() -> None
     def findings(warned: int) -> list[Finding]:
         return [
             Finding(
-                "boundary",
-                "study",
-                f"seed={n}",
-                "warn" if n < warned else "ok",
-                BoundaryEvidence(()),
+                check="boundary",
+                scope="study",
+                about=f"seed={n}",
+                verdict="warn" if n < warned else "ok",
+                evidence=BoundaryEvidence(()),
             )
             for n in range(40)
         ]

@@ -39,7 +39,14 @@ def test_a_value_that_is_ignored_under_shared_seeds_is_named() -> None:
 def test_which_hyperparameters_must_act() -> None:
     def pair(name: str, one: object, other: object) -> bool:
         trials = [
-            Trial(0, 0, 0, {name: value}, {}, "completed")  # type: ignore[dict-item]
+            Trial(
+                number=0,
+                study=0,
+                index=0,
+                configuration={name: value},  # type: ignore[dict-item]
+                unit={},
+                status="completed",
+            )
             for value in (one, other)
         ]
         return must_act(Meaning(), name, *trials)

@@ -61,7 +61,35 @@ def test_interactions_are_found_where_they_are_and_seldom_where_not() -> None:
 
 def test_few_trials_are_tested_one_axis_at_a_time() -> None:
     assert all(one.alone for one in importances(lines(*found(0, 11))))
-    assert not any(one.alone for one in importances(lines(*found(0, 16))))
+    assert all(one.alone for one in importances(lines(*found(0, 16))))
+    assert not any(one.alone for one in importances(lines(*found(0, 30))))
+
+
+@pytest.mark.parametrize(("count", "least"), [(24, 50), (32, 55)])
+def test_the_main_axis_of_eight_is_found_and_others_are_not(count: int, least: int) -> None:
+    """One axis rules and five have no effect; a joint fit of 17 terms leaves too little."""
+    main = others = 0
+    for seed in range(60):
+        units = halton(seed, count, 8)
+        losses = np.abs(units[:, 0] - 0.4) + 0.15 * np.abs(units[:, 1] - 0.6)
+        losses += 0.05 * np.random.default_rng(seed).normal(size=count)
+        called = [one.matters for one in importances(lines(units, losses))]
+        main, others = main + called[0], others + sum(called[3:])
+    assert main >= least
+    assert at_most(others, 300, 0.02)
+
+
+def test_a_list_of_many_values_leaves_degrees_of_freedom() -> None:
+    random = np.random.default_rng(1)
+    places = random.integers(0, 8, 12) / 7
+    act = Axis(
+        Hyperparameter("act", "act", Choice(tuple("abcdefgh"))), (), places, random.random(12)
+    )
+    rates = [
+        Axis(Hyperparameter(f"h{n}", f"h{n}", linear(0, 1)), (), random.random(12), act.losses)
+        for n in range(4)
+    ]
+    assert all(0 <= one.p <= 1 for one in importances([act, *rates]))
 
 
 def test_a_list_without_order_has_a_level_for_each_value() -> None:

@@ -13,7 +13,9 @@ from tunewright.store.trial import Trial
 
 
 def reading(number: int, flagged: bool = False, z: float = 0.0) -> Reading[TrialFacts]:
-    trial = Trial(number, 0, number, {}, {}, "completed")
+    trial = Trial(
+        number=number, study=0, index=number, configuration={}, unit={}, status="completed"
+    )
     return Reading(trial, z, flagged, 100, TrialFacts(number))
 
 

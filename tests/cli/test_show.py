@@ -5,7 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 from tests.cli.small_project import Tunewright
+
+import tunewright as tw
+from tunewright.store.schema import trial as table
+from tunewright.store.store import Store
 
 
 def test_ls_is_the_tracking_table(tunewright: Tunewright, ran: Path) -> None:
@@ -62,6 +67,19 @@ def test_trial_shows_curves_and_where_it_comes_from(tunewright: Tunewright, ran:
     data = tunewright("trial", "layers", "0", "--json").data
     assert data["trial"]["curves"]["valid_error"]["steps"][-1] == 20
     assert data["history"]["provenance"]["python"]
+
+
+def test_the_most_memory_of_a_trial_is_the_same_behind_every_door(
+    tunewright: Tunewright, ran: Path
+) -> None:
+    with Store.open(ran / "tuning.db") as store:
+        (claim,) = store.keys_of("layers", [0]).values()
+        with store._database.writing() as connection:
+            own = table.c.id == claim
+            connection.execute(update(table).where(own).values(peak_memory_mb=23_500.0))
+    assert tw.load(ran / "tuning.db", "layers").trial(0).peak_memory_mb == 23_500.0
+    assert tunewright("trial", "layers", "0", "--json").data["trial"]["peak_memory_mb"] == 23_500.0
+    assert "23.5 GB at most" in tunewright("trial", "layers", "0").out
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.errors import Diverged
 from tunewright.execution.executors.executor import Assignment, Event, Logged
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Handle
 from tunewright.store.curves import Batch, Curve, merge
 
 torch = pytest.importorskip("torch")
@@ -21,7 +21,7 @@ from tunewright.demo.train import Digits, network, train  # noqa: E402
 def trained(folder: Path, **settings: float | str) -> dict[str, Curve]:
     told: list[Event] = []
     assignment = Assignment(1, 1, 0, "depth", settings, seed=5, split_seed=6, folder=folder)
-    run = Run(assignment, minimize("valid_error"), Meaning(), told.append)
+    run = Handle(assignment, minimize("valid_error"), Meaning(), told.append)
     try:
         train(run, **settings)  # type: ignore[arg-type]
     finally:
@@ -84,5 +84,12 @@ def test_the_test_images_measure_a_checkpoint(tmp_path: Path) -> None:
 
     kept = snapshot.latest(tmp_path / "snapshots")
     assert kept is not None and kept.step == 120
-    checkpoint = Checkpoint(0, settings, 120, tmp_path, kept.path, seeds(5, 6))
+    checkpoint = Checkpoint(
+        number=0,
+        configuration=settings,
+        step=120,
+        folder=tmp_path,
+        path=kept.path,
+        seeds=seeds(5, 6),
+    )
     assert 0.0 < demo.test(checkpoint)["test_error"] < 0.25

@@ -50,11 +50,11 @@ def test_hulls_and_shares_of_other_kinds() -> None:
 
 
 def test_near_a_value_on_every_scale() -> None:
-    assert log(1e-4, 1).around(0.01) == log(0.0032, 0.032)
-    assert log_from_one(0.5, 0.99).around(0.9) == log_from_one(0.6838, 0.9684)
-    assert linear(0, 1).around(0.5) == linear(0.25, 0.75)
-    assert integers(1, 64).around(10) == integers(3, 32)
-    assert log(1e-4, 1).around(-1) is None and choice(1, 2).around(1) is None
+    assert log(1e-4, 1).near(0.01) == log(0.0032, 0.032)
+    assert log_from_one(0.5, 0.99).near(0.9) == log_from_one(0.6838, 0.9684)
+    assert linear(0, 1).near(0.5) == linear(0.25, 0.75)
+    assert integers(1, 64).near(10) == integers(3, 32)
+    assert log(1e-4, 1).near(-1) is None and choice(1, 2).near(1) is None
 
 
 def test_how_python_writes_it() -> None:

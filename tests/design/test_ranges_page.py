@@ -20,10 +20,22 @@ def test_the_kind_of_the_page_is_registered_and_keeps_the_contract(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(registry, "_KINDS", dict(registry._KINDS))
-    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    namespace = ran(1)
+    assert str(namespace["round"].nuisance["pitch"]) == "octaves(55, 880)"
+
+
+def test_the_belief_of_the_page_begins_at_its_value(capsys: pytest.CaptureFixture[str]) -> None:
+    namespace = ran(0)
+    assert capsys.readouterr().out == "0.0003\n"
+    assert str(namespace["round"].nuisance["learning_rate"].belief) == ".around(0.0003, factor=3)"
+
+
+def ran(number: int) -> dict[str, Any]:
+    """The names that a block of the page leaves."""
+    block = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[number]
     namespace: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(block, "ranges.md", "exec", dont_inherit=True), namespace)
-    assert str(namespace["round"].nuisance["pitch"]) == "octaves(55, 880)"
+    return namespace
 
 
 def test_both_spellings_of_the_table_mean_one_range() -> None:

@@ -15,7 +15,12 @@ def main(address: str, store: str, events: str) -> None:
         fixed={"events": events, "steps": 20, "sleep_s": 0.05}, trials_per_study=6,
     )  # fmt: skip
     objective = tw.minimize("valid_error")
-    tw.run(round, tw.Workload(programs.steady, objective, store, tw.executors.Ray(address=address)))
+    tw.run(
+        round,
+        tw.Workload(
+            programs.steady, objective, store=store, executor=tw.executors.Ray(address=address)
+        ),
+    )
 
 
 if __name__ == "__main__":

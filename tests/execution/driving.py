@@ -21,9 +21,10 @@ from tunewright.execution.executors.executor import (
     Logged,
     Saved,
 )
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Handle
 from tunewright.execution.workload import Workload
 from tunewright.store.curves import Batch, Curve, merge
+from tunewright.store.outcome import Outcome
 
 DEADLINE_S = 120.0  # generous: only a hang reaches it
 OBJECTIVE = minimize("valid_error")
@@ -37,10 +38,10 @@ class Told:
     folder: Path
 
     @property
-    def end(self) -> Ended:
+    def end(self) -> Outcome:
         (end,) = [event for event in self.events if isinstance(event, Ended)]
         assert self.events[-1] is end, "something was told after the end"
-        return end
+        return end.outcome
 
     @property
     def began(self) -> list[Began]:
@@ -62,7 +63,7 @@ class Told:
 
     @property
     def log(self) -> str:
-        return (self.folder / f"log.{self.end.attempt}.txt").read_text(errors="replace")
+        return (self.folder / f"log.{self.events[-1].attempt}.txt").read_text(errors="replace")
 
 
 def assignment(
@@ -79,12 +80,12 @@ def assignment(
 
 def handle(
     folder: Path, configuration: Mapping[str, Any] | None = None, **rest: Any
-) -> tuple[Run, Told]:
+) -> tuple[Handle, Told]:
     """A handle outside any executor, and what it tells."""
     told = Told([], folder)
     meaning = Meaning(rest.pop("means", {}))
     own = assignment(folder, configuration, **rest)
-    return Run(own, OBJECTIVE, meaning, told.events.append), told
+    return Handle(own, OBJECTIVE, meaning, told.events.append), told
 
 
 def drive(

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import tunewright.errors
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 
 NOT_NUMBERS = {
     "none": None,

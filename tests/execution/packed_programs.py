@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 from tunewright.pipeline import FitConfig, Validation, fit
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -30,12 +30,20 @@ def each(model: nn.Module, batch: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
 def train(run: Run, learning_rate: float = 0.01, steps: int = 40, dropout: float = 0.3) -> None:
     torch.manual_seed(run.seeds.init)
     net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Dropout(dropout), nn.Linear(8, 3))
-    config = FitConfig(steps, 16, learning_rate, capture=True, log_every=7)
+    config = FitConfig(
+        max_train_steps=steps,
+        batch_size=16,
+        base_learning_rate=learning_rate,
+        capture=True,
+        log_every=7,
+    )
     fit(net, loss, (X, Y), config, valid=Validation((X, Y), each), run=run)
 
 
 def eager(run: Run, learning_rate: float = 0.01) -> None:
-    config = FitConfig(20, 16, learning_rate, log_every=5)
+    config = FitConfig(
+        max_train_steps=20, batch_size=16, base_learning_rate=learning_rate, log_every=5
+    )
     fit(nn.Linear(6, 3), loss, (X, Y), config, valid=Validation((X, Y), each), run=run)
 
 

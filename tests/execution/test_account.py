@@ -11,22 +11,20 @@ import pytest
 from tests.store.record_parts import KILLED, STOPPED, begun, curve, rows
 
 from tunewright.errors import OutOfDate, StoreError
-from tunewright.execution.account import Account, Ending
-from tunewright.execution.executors.executor import Began, Ended, Logged, Saved
-from tunewright.execution.outcome import Verdict
-from tunewright.store.claims import Claim
+from tunewright.execution.account import Account
+from tunewright.execution.executors.executor import Began, Logged, Saved
+from tunewright.store.claim import Claim
 from tunewright.store.leases import LeaseWatch
+from tunewright.store.outcome import Outcome
 from tunewright.store.schema import attempt, curve as curve_table, snapshot, trial as trial_table
 from tunewright.store.store import Store
 
 TABLES = (trial_table, attempt, curve_table, snapshot)
-ENDS: dict[str, Ending] = {
-    "completed": Ending(Ended(1, 1, "completed", seconds=1.1), Verdict("completed")),
-    "infeasible": Ending(
-        Ended(1, 1, "infeasible", KILLED, seconds=0.3), Verdict("infeasible", KILLED)
-    ),
-    "died": Ending(Ended(1, 1, "died", KILLED, seconds=0.7), Verdict("pending", KILLED, died=True)),
-    "stopped": Ending(Ended(1, 1, "stopped", STOPPED, seconds=0.1), Verdict("pending", STOPPED)),
+ENDS: dict[str, Outcome] = {
+    "completed": Outcome("completed", seconds=1.1),
+    "infeasible": Outcome("infeasible", KILLED, seconds=0.3),
+    "died": Outcome("died", KILLED, seconds=0.7),
+    "stopped": Outcome("stopped", STOPPED, seconds=0.1),
 }
 
 
@@ -53,13 +51,13 @@ def dying_after_commit(store: Store) -> Iterator[None]:
         dialect.do_commit = commit
 
 
-def at_its_end(claim: Claim, ending: Ending) -> Account:
+def at_its_end(claim: Claim, outcome: Outcome) -> Account:
     """An attempt that began, logged, saved and ended before anything was committed."""
     account = Account(claim, ["valid_error"], now=0.0, command="again")
     account.take(Began(claim.trial, claim.attempt, 0, "host"))
     account.take(Logged(claim.trial, claim.attempt, curve(0.5, 0.4)))
     account.take(Saved(claim.trial, claim.attempt, 2, "snapshots/2", "ab"))
-    account.end(ending)
+    account.end(outcome)
     return account
 
 
@@ -86,7 +84,7 @@ def test_an_end_whose_answer_was_lost_counts_once(
         write(account, store)
         assert [rows(store, table) for table in TABLES] == before
         (own,) = (row for row in before[1] if (row["trial"], row["n"]) == (claim.trial, 1))
-        assert own["outcome"] == end and own["seconds"] == ENDS[end].told.seconds
+        assert own["outcome"] == end and own["seconds"] == ENDS[end].seconds
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -20,7 +20,8 @@ from tunewright.execution.command import command
 from tunewright.execution.current_run import VARIABLE, Printing, described
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Handle
+from tunewright.execution.training_run import Run
 
 PROGRAM = """
 import os, signal, sys, time
@@ -79,7 +80,7 @@ def test_alone_it_does_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_function_finds_its_own_handle(tmp_path: Path) -> None:
     (told,) = drive(Inline(), uses_it, tmp_path, [{"lr": 0.5}])
-    assert told.end.outcome == "completed", told.end
+    assert told.end.status == "completed", told.end
     assert tw.current_run().alone
 
 
@@ -99,7 +100,7 @@ def test_a_program_reads_what_was_described(tmp_path: Path) -> None:
         signal.signal(signal.SIGTERM, before[0])
         sys.excepthook = before[1]
     assert run.configuration == own.configuration and run.devices == ("0", "1")
-    assert run.seeds == Run(own, OBJECTIVE, Meaning(), lambda event: None).seeds
+    assert run.seeds == Handle(own, OBJECTIVE, Meaning(), lambda event: None).seeds
 
 
 @pytest.mark.parametrize(
@@ -129,15 +130,15 @@ def test_a_program_reports_and_saves(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ends, infeasible, killed = drive(executor, own, tmp_path, given)
     finally:
         executor.close()
-    assert ends.end.outcome == "completed", ends.end
+    assert ends.end.status == "completed", ends.end
     assert list(ends.curves["valid_error"].steps) == list(range(1, 21))
     assert list(ends.curves["w"].values) == [0.5 * step for step in range(1, 21)], "every digit"
     assert 7 in [saved.step for saved in ends.saved] and ends.saved[-1].step == 20
     log = (ends.folder / "log.1.txt").read_text()
     assert "half a line" in log and "finished" in log and '{"step"' not in log
-    assert infeasible.end.outcome == "infeasible" and infeasible.end.cause is not None
-    assert infeasible.end.cause.facts["text"] == "too wide"
-    assert killed.end.outcome == "died"
+    assert infeasible.end.status == "infeasible" and infeasible.end.reason is not None
+    assert infeasible.end.reason.facts["text"] == "too wide"
+    assert killed.end.status == "died"
     assert [saved.step for saved in killed.saved][-1] == 7
 
 

@@ -77,3 +77,23 @@ def test_tabs(tmp_path: Path) -> None:
 def test_a_bad_declaration_is_refused(file: GrowingFile, lines: bool, code: str) -> None:
     assert [one.code for one in problems(file, lines)] == [code]
     assert not list(problems(GrowingFile("a/*.csv"), False))
+
+
+def test_event_files_are_followed_while_they_grow(tmp_path: Path) -> None:
+    """A torn record waits for its end; train and validation folders are one trial."""
+    from tests.importers.event_writer import event, record, scalar
+
+    reader = FileReader(GrowingFile("**/events.out.tfevents.*"), tmp_path)
+    assert reader.read() == []
+    own = {name: tmp_path / name / "events.out.tfevents.1.host" for name in ("train", "validation")}
+    for path in own.values():
+        path.parent.mkdir()
+    first = record(event(1, scalar("loss", 0.5)))
+    second = record(event(2, scalar("loss", 0.4)))
+    own["train"].write_bytes(first + second[:-7])
+    own["validation"].write_bytes(record(event(1, scalar("loss", 0.75))))
+    assert points(reader.read()) == [(1, {"train/loss": 0.5, "validation/loss": 0.75})]
+    assert reader.read() == []
+    own["train"].write_bytes(first + second)
+    assert points(reader.read()) == [(2, {"train/loss": pytest.approx(0.4)})]
+    assert not list(problems(GrowingFile("runs/*tfevents*"), False))

@@ -17,7 +17,7 @@ from tests.execution.driving import OBJECTIVE, Told, assignment, handle
 from tunewright.design.names import Meaning
 from tunewright.errors import BadValue, Diverged, Stopped, WorkloadError
 from tunewright.execution import points as points_module
-from tunewright.execution.handle import FOLDER, Run
+from tunewright.execution.handle import FOLDER, Control, Handle
 
 
 def test_steps_run_to_the_last_and_log_in_order(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_eval_due_is_a_function_of_the_step(
 
 def test_a_workload_may_ask_for_evaluations_at_other_steps(tmp_path: Path) -> None:
     own = replace(assignment(tmp_path, {"max_train_steps": 1000}), eval_every=3)
-    run = Run(own, OBJECTIVE, Meaning(), lambda event: None)
+    run = Handle(own, OBJECTIVE, Meaning(), lambda event: None)
     assert [step for step in range(1, 11) if run.eval_due(step)] == [3, 6, 9]
     assert run.eval_due(1000) and run.eval_every == 3
 
@@ -86,7 +86,7 @@ def test_a_bad_step_ends_the_trial(tmp_path: Path, step: object) -> None:
     run, _ = handle(tmp_path)
     with pytest.raises(BadValue, match="step"):
         run.log(step, loss=1.0)  # type: ignore[arg-type]
-    assert run.over is not None
+    assert Control(run).over is not None
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "a\x00", "\ud800", "x" * 201])
@@ -127,7 +127,7 @@ def test_a_stop_makes_saving_due_and_ends_after_it(tmp_path: Path) -> None:
             reached.append(step)
             run.log(step, loss=1.0)
             if step == 6:
-                run.ask_stop()
+                Control(run).ask_stop()
             if run.save_due(step):
                 run.save({})
     assert reached[-1] == 6
@@ -140,7 +140,7 @@ def test_who_saves_in_another_way_has_one_step_for_it(tmp_path: Path) -> None:
     with pytest.raises(Stopped, match="after step 6"):
         for step in run.steps(1000):
             if step == 6:
-                run.ask_stop()
+                Control(run).ask_stop()
             if run.save_due(step):
                 saved.append(step)
     assert saved == [6]
@@ -151,19 +151,19 @@ def test_who_never_saves_is_not_waited_for(tmp_path: Path) -> None:
     with pytest.raises(Stopped, match="without a snapshot"):
         for step in run.steps(100):
             if step == 50:
-                run.ask_stop()
+                Control(run).ask_stop()
             run.log(step, loss=1.0)
     assert run.step == 50
 
 
 def test_who_might_still_save_is_waited_for(tmp_path: Path) -> None:
     run, _ = handle(tmp_path)
-    run.ask_stop()
+    Control(run).ask_stop()
     for step in run.steps(100):
         run.log(step, loss=1.0)
         if step == 9:
             break  # before the first save would be due, nothing is known of this program
-    assert run.over is None
+    assert Control(run).over is None
 
 
 # ---- ranks and processes
@@ -172,7 +172,7 @@ def test_who_might_still_save_is_waited_for(tmp_path: Path) -> None:
 def test_other_ranks_are_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "1")
     run, told = handle(tmp_path)
-    run.announce()
+    Control(run).announce()
     for step in run.steps(10):
         run.log(step, loss="not even looked at")
         if run.save_due(step):
@@ -216,7 +216,7 @@ def test_tensors_are_read_late_and_in_order(
     for step in range(1, 6):
         total += step  # overwritten in place, as accumulators and CUDA graphs do
         run.log(step, loss=total, half=total.half(), plain=float(step))
-    run.tell_points()
+    Control(run).tell_points()
     assert told.events == []  # nothing was waited for
     assert run.eval_due(10)
     run.flush()
@@ -234,10 +234,10 @@ def test_many_tensors_are_read_together(tmp_path: Path, monkeypatch: pytest.Monk
     run, told = handle(tmp_path)
     for step in range(1, points_module.MOST_HELD):
         run.log(step, loss=torch.tensor(1.0))
-    run.tell_points()
+    Control(run).tell_points()
     assert told.events == []
     run.log(1000, loss=torch.tensor(1.0))
-    run.tell_points()
+    Control(run).tell_points()
     assert len(told.curves["loss"]) == points_module.MOST_HELD
 
 
@@ -257,7 +257,7 @@ def test_a_loss_found_infinite_late_still_ends_the_trial(tmp_path: Path) -> None
 
 def test_the_process_of_the_handle_is_told(tmp_path: Path) -> None:
     run, told = handle(tmp_path)
-    run.announce()
+    Control(run).announce()
     assert str(os.getpid()) in told.began[0].worker
 
 

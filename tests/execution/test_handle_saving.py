@@ -10,7 +10,7 @@ from tests.execution.driving import handle
 
 from tunewright import snapshot
 from tunewright.errors import BadValue, WorkloadError
-from tunewright.execution.handle import FOLDER
+from tunewright.execution.handle import FOLDER, Control
 
 
 def test_what_is_saved_comes_back_in_the_next_attempt(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_who_does_not_restore_starts_at_the_beginning(
     for _ in run.steps(5):
         run.save({})
     run, told = handle(tmp_path, attempt=2)
-    run.announce()
+    Control(run).announce()
     assert next(iter(run.steps(5))) == 1
     assert [began.start_step for began in told.began] == [5, 0]  # the last one counts
     assert "run.restored" in capsys.readouterr().err

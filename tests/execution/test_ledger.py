@@ -17,14 +17,14 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import Damaged, StoreError
 from tunewright.execution import ledger as flushing
-from tunewright.execution.account import FLUSH_S, Account, Ending, joined
-from tunewright.execution.executors.executor import Ended, Logged, Saved
+from tunewright.execution.account import FLUSH_S, Account, joined
+from tunewright.execution.executors.executor import Logged, Saved
 from tunewright.execution.ledger import Ledger
-from tunewright.execution.outcome import Verdict
 from tunewright.execution.retry import PATIENCE_S
 from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.store.curves import pack, unpack
+from tunewright.store.outcome import Outcome
 from tunewright.store.spool import results_in
 from tunewright.store.store import Store
 
@@ -84,13 +84,7 @@ def log_points(account, steps, value=0.5):
 
 
 def end(account, status="completed"):
-    claim = account.claim
-    account.end(
-        Ending(
-            Ended(claim.trial, claim.attempt, "completed"),
-            Verdict(status, Message("stopped.asked")),
-        )
-    )
+    account.end(Outcome(status, Message("stopped.asked")))
 
 
 def steps_of(store, number):
@@ -144,15 +138,16 @@ def test_a_store_out_of_reach_loses_nothing(desk):
     end(account)
     assert ledger.commit([account], 6.0).settled == []
     (spooled,) = results_in(store.trial_root() / account.claim.folder)
-    assert spooled.status == "completed"
-    spooled_steps = [int(s) for b in spooled.batches for s in unpack(b)["valid_error"].steps]
+    assert spooled.outcome.status == "completed"
+    batches = spooled.outcome.batches
+    spooled_steps = [int(s) for b in batches for s in unpack(b)["valid_error"].steps]
     assert spooled_steps == [1, 2], "the end is on the disk while the store is away"
     log_points(accounts[1], [1])
     committed = ledger.commit([account, accounts[1]], 7.0)
     assert committed.settled == [account, accounts[1]]
     assert steps_of(store, 0) == [1, 2]
     assert store.results("r").trial(0).status == "completed"
-    assert "restarting" in told[0] and "training goes on" in told[0]
+    assert "restarting" in told[0] and "training continues" in told[0]
     assert told[1] == "the store is back after 2 s"
     assert len(told) == 2, "said once, however often it was tried"
 
@@ -197,7 +192,7 @@ def test_a_full_disk_is_waited_for_without_end(desk, monkeypatch):
     assert not ledger.has_space(), "which is said once"
     full[0] = False
     assert ledger.has_space()
-    assert told[-2:] == ["paused: full.", "there is space again: going on"]
+    assert told[-2:] == ["paused: full.", "there is space again: continuing"]
     assert ledger.commit(accounts[:1], 20 * PATIENCE_S).settled == accounts[:1]
 
 
@@ -241,8 +236,8 @@ def test_the_spool_has_whole_curves_though_most_were_committed_before(desk):
     end(account)
     ledger.commit([account], 4.0)
     (spooled,) = results_in(store.trial_root() / account.claim.folder)
-    assert spooled.first == 0
-    steps = [int(s) for b in spooled.batches for s in unpack(b)["valid_error"].steps]
+    assert spooled.outcome.first == 0
+    steps = [int(s) for b in spooled.outcome.batches for s in unpack(b)["valid_error"].steps]
     assert steps == [1, 2, 3, 4]
 
 

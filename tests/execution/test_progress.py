@@ -22,6 +22,7 @@ from tunewright.execution.run import run, supervise
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 
 ROUND = Round(
     "steps",
@@ -42,7 +43,7 @@ def events(given, *more):
     return [
         *more,
         Logged(given.trial, given.attempt, points),
-        Ended(given.trial, given.attempt, "completed", seconds=1.0),
+        Ended(given.trial, given.attempt, Outcome("completed", seconds=1.0)),
     ]
 
 
@@ -112,7 +113,10 @@ def test_training_in_this_process_is_followed_too(workload, monkeypatch):
 @pytest.mark.beyond_core
 def test_a_worker_process_reports_steps_that_log_nothing(tmp_path):
     own = Workload(
-        quiet_steps, minimize("valid_error"), tmp_path / "t.db", Local(workers=1, devices=[])
+        quiet_steps,
+        minimize("valid_error"),
+        store=tmp_path / "t.db",
+        executor=Local(workers=1, devices=[]),
     )
     watch = Kept()
     supervise(ROUND, own, watch=watch)
@@ -191,7 +195,10 @@ def nano(tmp_path: Path):
     def make(*read: str) -> Workload:
         executor = Local(workers=1, devices=[])
         return Workload(
-            command(template, read=read), minimize("val_loss"), tmp_path / "t.db", executor
+            command(template, read=read),
+            minimize("val_loss"),
+            store=tmp_path / "t.db",
+            executor=executor,
         )
 
     return make
@@ -222,7 +229,7 @@ def test_lines_on_standard_error_are_read_as_well_and_stay_in_the_log(tmp_path):
     template = f"'{sys.executable}' '{tmp_path / 'train.py'}' {{learning_rate}} {{max_train_steps}}"
     own = command(template, read=r"step (?P<step>\d+) val_loss (?P<val_loss>\S+)")
     store, executor = tmp_path / "t.db", Local(workers=1, devices=[])
-    results = run(ROUND, Workload(own, minimize("val_loss"), store, executor))
+    results = run(ROUND, Workload(own, minimize("val_loss"), store=store, executor=executor))
     assert results.trial(0).value == 0.5
     log_file = Path(results.root or "") / results.trial(0).folder / "log.1.txt"
     assert "step 2 val_loss 0.5" in log_file.read_text()
@@ -233,7 +240,10 @@ def test_the_exception_of_a_program_stands_beside_its_exit_status(tmp_path):
     (tmp_path / "train.py").write_text("raise KeyError('no such key')")
     template = f"'{sys.executable}' '{tmp_path / 'train.py'}' {{learning_rate}} {{max_train_steps}}"
     own = Workload(
-        command(template), minimize("val_loss"), tmp_path / "t.db", Local(workers=1, devices=[])
+        command(template),
+        minimize("val_loss"),
+        store=tmp_path / "t.db",
+        executor=Local(workers=1, devices=[]),
     )
     (trial,) = run(ROUND, own).trials
     assert trial.reason is not None and trial.reason.code == "program.exited"

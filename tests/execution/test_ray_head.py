@@ -40,7 +40,8 @@ round = tw.Round(
     "head", goal="?", scientific={}, nuisance={"x": tw.linear(0, 1)},
     fixed={"events": events, "steps": 40, "sleep_s": 0.1}, trials_per_study=50,
 )
-workload = tw.Workload(programs.steady, tw.minimize("valid_error"), store, Ray(address=address))
+executor = Ray(address=address)
+workload = tw.Workload(programs.steady, tw.minimize("valid_error"), store=store, executor=executor)
 tw.run(round, workload)
 """
 

@@ -18,6 +18,7 @@ from tunewright.execution.repeat import repeat, repeated
 from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 
 KILLED = Message("program.exited", {"status": -11, "signal": "SIGSEGV"})
@@ -125,14 +126,13 @@ def test_failed_and_dead_repeats_end_like_trials(workload):
     def script(given):
         assert given.number is None
         if given.folder.name.endswith("repeat1"):
-            return [Ended(given.trial, given.attempt, "died", KILLED)]
+            return [Ended(given.trial, given.attempt, Outcome("died", KILLED))]
         if given.folder.name.endswith("repeat2"):
             return [
                 Ended(
                     given.trial,
                     given.attempt,
-                    "failed",
-                    Message("trial.failed", {"text": "no data"}),
+                    Outcome("failed", Message("trial.failed", {"text": "no data"})),
                 )
             ]
         return completed(given)

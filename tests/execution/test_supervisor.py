@@ -210,7 +210,7 @@ def test_every_end_is_in_the_trial_folder_with_whole_curves(workload, tmp_path):
     for trial in results.trials:
         folder = tmp_path / "tuning.db.trials" / trial.folder
         (spooled,) = results_in(folder)
-        assert (spooled.trial, spooled.status) == (trial.identity, "completed")
+        assert (spooled.trial, spooled.outcome.status) == (trial.identity, "completed")
         about = json.loads((folder / "trial.json").read_text())["content"]
         assert about["configuration"] == trial.configuration
         assert about["number"] == trial.number

@@ -7,11 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from tunewright.design.objective import minimize
-from tunewright.execution.account import Ending
-from tunewright.execution.executors.executor import Ended
-from tunewright.execution.outcome import Verdict
 from tunewright.execution.progress import Progress
 from tunewright.progress.watcher import Silent
+from tunewright.store.outcome import Outcome
 
 
 @pytest.fixture
@@ -21,8 +19,7 @@ def progress():
 
 
 def tell(progress, seconds, status="completed"):
-    told = Ended(1, 1, "completed", seconds=seconds)
-    progress.tell(SimpleNamespace(), Ending(told, Verdict(status)), running=0)
+    progress.ends(SimpleNamespace(), Outcome(status, seconds=seconds), running=0)
 
 
 def test_nothing_is_known_before_the_first_end(progress):
@@ -41,7 +38,7 @@ def test_the_range_is_that_of_the_youngest(progress):
 def test_hopeless_counts_ends_of_this_call_alone(progress):
     for _ in range(4):
         tell(progress, 1.0, "failed")
-    tell(progress, 1.0, "pending")
+    tell(progress, 1.0, "stopped")
     assert not progress.hopeless(5)
     tell(progress, 1.0, "failed")
     assert progress.hopeless(5)

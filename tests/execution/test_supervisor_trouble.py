@@ -14,6 +14,7 @@ from tunewright.execution.executors.executor import Began, Ended, Logged, Saved
 from tunewright.execution.run import load, run, supervise
 from tunewright.messages import Message
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 
 BROKEN = Message("trial.raised", {"type": "ValueError", "text": "broken"})
@@ -45,7 +46,7 @@ def test_one_good_trial_and_failures_no_longer_stop_a_round(workload):
     def script(given):
         if given.number == 0:
             return completed(given)
-        return [Ended(given.trial, given.attempt, "failed", BROKEN)]
+        return [Ended(given.trial, given.attempt, Outcome("failed", BROKEN))]
 
     results = run(rounds(9), workload(executor=Scripted(script)))
     assert results.counts == {"completed": 1, "failed": 17}
@@ -54,7 +55,7 @@ def test_one_good_trial_and_failures_no_longer_stop_a_round(workload):
 def test_failed_trials_are_retried_only_when_asked_for(workload):
     def script(given):
         if given.number == 3 and given.attempt == 1:
-            return [Ended(given.trial, given.attempt, "failed", BROKEN)]
+            return [Ended(given.trial, given.attempt, Outcome("failed", BROKEN))]
         return completed(given)
 
     executor = Scripted(script)
@@ -71,7 +72,7 @@ def test_failed_trials_are_retried_only_when_asked_for(workload):
 def test_three_deaths_fail_a_trial_with_cause_and_tail(workload):
     def script(given):
         if given.number == 1:
-            return [Ended(given.trial, given.attempt, "died", KILLED, "the tail")]
+            return [Ended(given.trial, given.attempt, Outcome("died", KILLED, "the tail"))]
         return completed(given)
 
     executor, watch = Scripted(script), Kept()
@@ -93,7 +94,7 @@ def test_three_deaths_fail_a_trial_with_cause_and_tail(workload):
 def test_a_stop_that_was_not_asked_for_never_counts_as_a_death(workload):
     def script(given):
         if given.number == 1 and given.attempt <= 5:
-            return [Ended(given.trial, given.attempt, "stopped", Message("stopped.asked"))]
+            return [Ended(given.trial, given.attempt, Outcome("stopped", Message("stopped.asked")))]
         return completed(given)
 
     results = run(rounds(), workload(executor=Scripted(script)))
@@ -114,10 +115,10 @@ def test_a_resumed_attempt_counts_what_the_earlier_ones_logged(workload):
                 Began(*ids, 0, "here"),
                 Logged(*ids, points),
                 Saved(*ids, 10, "snapshots/x", "0" * 64),
-                Ended(*ids, "died", KILLED),
+                Ended(*ids, Outcome("died", KILLED)),
             ]
         later = pack({"train_loss": ([11], [1.0])})
-        return [Began(*ids, 10, "here"), Logged(*ids, later), Ended(*ids, "completed")]
+        return [Began(*ids, 10, "here"), Logged(*ids, later), Ended(*ids, Outcome("completed"))]
 
     watch = Kept()
     results = supervise(rounds(), workload(executor=Scripted(script)), watch=watch)
@@ -134,7 +135,7 @@ def test_a_violated_constraint_is_told_as_infeasible(workload):
         ids = (given.trial, given.attempt)
         slow = 30.0 if given.number == 0 else 10.0
         points = pack({"valid_error": ([1], [0.1]), "latency_ms": ([1], [slow])})
-        return [Logged(*ids, points), Ended(*ids, "completed")]
+        return [Logged(*ids, points), Ended(*ids, Outcome("completed"))]
 
     watch = Kept()
     results = supervise(
@@ -216,8 +217,8 @@ def test_a_trial_whose_lease_was_taken_is_dropped_and_not_overwritten(workload):
 
 def test_events_of_another_attempt_are_passed_over(workload):
     def script(given):
-        stale = Ended(given.trial, given.attempt + 1, "failed", BROKEN)
-        unknown = Ended(10**6, 1, "failed", BROKEN)
+        stale = Ended(given.trial, given.attempt + 1, Outcome("failed", BROKEN))
+        unknown = Ended(10**6, 1, Outcome("failed", BROKEN))
         return [stale, unknown, *completed(given)]
 
     assert run(rounds(), workload(executor=Scripted(script))).counts == {"completed": 6}

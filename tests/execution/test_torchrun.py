@@ -47,8 +47,8 @@ def test_two_ranks_train_and_end_together(tmp_path: Path) -> None:
         fine, diverged = drive(executor, own, tmp_path, [{"way": "ends"}, {"way": "diverges"}])
     finally:
         executor.close()
-    assert fine.end.outcome == "completed", fine.end
+    assert fine.end.status == "completed", fine.end
     assert list(fine.curves["valid_error"].values) == [3.0]
-    assert diverged.end.outcome == "infeasible"
+    assert diverged.end.status == "infeasible"
     ranks = [int((diverged.folder / f"pid{rank}").read_text()) for rank in (0, 1)]
     assert gone(ranks, within_s=0)

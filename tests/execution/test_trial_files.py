@@ -9,8 +9,9 @@ from tests.store.record_parts import curve
 
 from tunewright.execution import trial_files
 from tunewright.execution.trial_files import TrialFiles
-from tunewright.store.claims import Claim
-from tunewright.store.spool import TRIAL_FILE, SpooledResult, read_trial, results_in
+from tunewright.store.claim import Claim
+from tunewright.store.outcome import Ended, Outcome
+from tunewright.store.spool import TRIAL_FILE, read_trial, results_in
 
 
 def claim(number: int) -> Claim:
@@ -38,7 +39,7 @@ def test_everything_is_written_when_the_block_is_left(
     with TrialFiles() as files:
         for number in range(8):
             own = claim(number)
-            result = SpooledResult(own.trial, 1, "completed", batches=(curve(0.5),))
+            result = Ended(own.trial, 1, Outcome("completed", batches=(curve(0.5),)))
             files.write(tmp_path / own.folder, own, result)
         files.wait()
         assert len(list(tmp_path.glob("r*/t*/result.1.json"))) == 8
@@ -46,7 +47,7 @@ def test_everything_is_written_when_the_block_is_left(
     for number in range(8):
         folder = tmp_path / claim(number).folder
         assert read_trial(folder / TRIAL_FILE).number == number
-        assert [one.status for one in results_in(folder)] == ["completed"]
+        assert [one.outcome.status for one in results_in(folder)] == ["completed"]
 
 
 def test_a_folder_that_cannot_be_made_is_passed_over(
@@ -54,5 +55,5 @@ def test_a_folder_that_cannot_be_made_is_passed_over(
 ) -> None:
     (tmp_path / "r1-aa").write_text("a file in its place")
     with TrialFiles() as files:
-        files.write(tmp_path / claim(0).folder, claim(0), SpooledResult(1, 1, "completed"))
+        files.write(tmp_path / claim(0).folder, claim(0), Ended(1, 1, Outcome("completed")))
     assert caplog.records

@@ -19,6 +19,7 @@ from tunewright.progress.watcher import (
     Summary,
 )
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 
 
 @dataclass
@@ -66,7 +67,7 @@ def completed(given: Assignment, value: float = 0.5) -> list[Event]:
     points = pack({"valid_error": ([1], [value])})
     return [
         Logged(given.trial, given.attempt, points),
-        Ended(given.trial, given.attempt, "completed", seconds=1.0),
+        Ended(given.trial, given.attempt, Outcome("completed", seconds=1.0)),
     ]
 
 
@@ -97,7 +98,7 @@ class Scripted:
         self.stopped.append((trial, grace_s))
         for given in self.started:
             if given.trial == trial:
-                ended = Ended(trial, given.attempt, "stopped", Message("stopped.asked"))
+                ended = Ended(trial, given.attempt, Outcome("stopped", Message("stopped.asked")))
         self.waiting.append(ended)
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from tunewright.design.objective import minimize
 from tunewright.design.round import Round
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.local import Local
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 from tunewright.execution.workload import Workload
 from tunewright.progress.watcher import Summary
 

@@ -13,6 +13,7 @@ from tunewright.execution.executors.executor import Ended, Logged
 from tunewright.execution.repeat import repeat
 from tunewright.messages import Message
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 
 HOSTILE = "x'; DROP TABLE trial; --"
@@ -30,8 +31,8 @@ def test_case_43(store_url, tmp_path):
         points = pack({HOSTILE: ([1], [0.5]), "%s": ([1], [1.0]), "=cmd()": ([1], [2.0])})
         if given.number == 3:
             said = Message("trial.failed", {"text": "=HYPERLINK('x')"})
-            return [Ended(*ids, "failed", said, "'; DELETE FROM trial; --")]
-        return [Logged(*ids, points), Ended(*ids, "completed")]
+            return [Ended(*ids, Outcome("failed", said, "'; DELETE FROM trial; --"))]
+        return [Logged(*ids, points), Ended(*ids, Outcome("completed"))]
 
     asked = tw.Round(
         HOSTILE,

@@ -45,6 +45,17 @@ def test_case_57(store, held, monkeypatch, caplog):
         for _ in range(5):
             own.note("quick", "hello")
     assert waits == [0.1], "waited for once, then written without"
+    assert not caplog.records, "many workers of one round can cause one such wait"
+
+
+def test_case_57_is_reported_once_from_the_second_wait_on(store, held, monkeypatch, caplog):
+    monkeypatch.setattr(database, "QUEUE_S", 0.1)
+    monkeypatch.setattr(file_lock, "AGAIN_S", 0.0)
+    with caplog.at_level(logging.WARNING), Store.open(store, create=False) as own:
+        own.note("quick", "hello")
+        assert not caplog.records
+        for _ in range(3):
+            own.note("quick", "hello")
     (said,) = [r.args[0] for r in caplog.records if r.name == "tunewright.store.file_lock"]
     assert said.code in ("store.lock_held", "store.lock_held_by")
     assert said.facts["path"] == f"{store}.lock"

@@ -23,28 +23,28 @@ __all__ = ["cluster"]  # the fixture
 
 
 def code(end: Ended) -> str:
-    assert end.cause is not None
-    return end.cause.code
+    assert end.outcome.reason is not None
+    return end.outcome.reason.code
 
 
 def test_a_preempted_trial_saves_and_resumes(cluster: Cluster, tmp_path: Path) -> None:
     executor, told = begun(cluster, tmp_path)
     cluster.preempt("1_0")
     until(executor, has(Ended), told)
-    assert (ended(told).outcome, code(ended(told))) == ("stopped", "slurm.terminated")
+    assert (ended(told).outcome.status, code(ended(told))) == ("stopped", "slurm.terminated")
     step = [event for event in told if isinstance(event, Saved)][-1].step
     executor.start(WORKLOAD, [assignment(tmp_path, attempt=2, steps=step + 1)])
     again = until(executor, has(Ended))
     # the program of the test restores nothing, so that it then begins anew
     assert next(e for e in again if isinstance(e, Began)).start_step == step
-    assert ended(again).outcome == "completed"
+    assert ended(again).outcome.status == "completed"
     executor.close()
 
 
 def test_before_the_time_limit_a_trial_saves(cluster: Cluster, tmp_path: Path) -> None:
     executor, told = begun(cluster, tmp_path, time_limit="0:42", notice_s=30.0)
     until(executor, has(Ended), told)
-    assert (ended(told).outcome, code(ended(told))) == ("stopped", "slurm.time_limit")
+    assert (ended(told).outcome.status, code(ended(told))) == ("stopped", "slurm.time_limit")
     assert has(Saved)(told)
     executor.close()
 
@@ -54,8 +54,8 @@ def test_a_lost_node_is_a_death(cluster: Cluster, tmp_path: Path) -> None:
     cluster.lose_node("1_0")
     until(executor, has(Ended), told)
     end = ended(told)
-    assert (end.outcome, code(end)) == ("died", "slurm.ended")
-    assert end.cause is not None and end.cause.facts["state"] == "NODE_FAIL"
+    assert (end.outcome.status, code(end)) == ("died", "slurm.ended")
+    assert end.outcome.reason is not None and end.outcome.reason.facts["state"] == "NODE_FAIL"
     executor.close()
 
 
@@ -66,8 +66,8 @@ def test_a_job_cancelled_by_hand_is_a_death_with_that_reason(
     executor.scheduler.cancel([("1", 0)])
     until(executor, has(Ended), told)
     end = ended(told)
-    assert (end.outcome, code(end)) == ("died", "slurm.ended")
-    assert end.cause is not None and end.cause.facts["state"] == "CANCELLED"
+    assert (end.outcome.status, code(end)) == ("died", "slurm.ended")
+    assert end.outcome.reason is not None and end.outcome.reason.facts["state"] == "CANCELLED"
     executor.close()
 
 
@@ -80,7 +80,7 @@ def test_a_restarted_controller_costs_nothing(cluster: Cluster, tmp_path: Path) 
     assert not has(Ended)(told) and cluster.tasks() == ["1_0"]
     (cluster.folder / "down").unlink()
     until(executor, has(Ended), told)
-    assert (ended(told).trial, ended(told).outcome) == (2, "completed")
+    assert (ended(told).trial, ended(told).outcome.status) == (2, "completed")
     executor.close()
 
 
@@ -102,5 +102,5 @@ def test_a_trial_that_waits_in_the_queue_can_be_stopped(cluster: Cluster, tmp_pa
     executor.start(WORKLOAD, [assignment(tmp_path)])
     executor.stop(1, grace_s=30)
     told = until(executor, has(Ended))
-    assert (ended(told).outcome, code(ended(told))) == ("stopped", "stopped.before_start")
+    assert (ended(told).outcome.status, code(ended(told))) == ("stopped", "stopped.before_start")
     executor.close()

@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from tunewright.importers.event_file import masked_crc
+from tunewright.formats.event_file import masked_crc
 
 
 def varint(value: int) -> bytes:

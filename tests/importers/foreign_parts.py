@@ -37,7 +37,7 @@ def results(draw: st.DrawFn) -> Results:
             points = {"valid_error": (range(5, 5 + count), values)} if count else {}
             trials.append(
                 Trial(
-                    study.trial_number(index),
+                    number=study.trial_number(index),
                     study=study.number,
                     index=index,
                     configuration=configuration,

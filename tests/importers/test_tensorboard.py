@@ -19,8 +19,8 @@ from tunewright import importers
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import Choice, Log
 from tunewright.errors import Damaged, DesignError, NotFound
-from tunewright.importers.event_file import read_events
-from tunewright.importers.wire import fields
+from tunewright.formats.event_file import read_events
+from tunewright.formats.wire import fields
 from tunewright.messages import Message
 
 LOSS = minimize("valid/loss")

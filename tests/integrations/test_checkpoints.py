@@ -10,7 +10,7 @@ from tests.execution.driving import OBJECTIVE, assignment, handle
 
 from tunewright.design.names import Meaning
 from tunewright.errors import Stopped
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control, Handle
 from tunewright.integrations._checkpoints import Checkpoints
 
 
@@ -34,7 +34,7 @@ def test_the_last_two_stay_and_the_next_attempt_resumes(tmp_path: Path) -> None:
         "step-000000009",
     ]
     again = replace(assignment(tmp_path, {}), attempt=2, folder=run.folder)
-    later = Run(again, OBJECTIVE, Meaning(), lambda event: None)
+    later = Handle(again, OBJECTIVE, Meaning(), lambda event: None)
     found = Checkpoints(later, "own").latest
     assert found is not None and found.read_text() == "9" and later.start_step == 9
     assert [one.step for one in told.saved] == [3, 6, 9]
@@ -46,7 +46,7 @@ def test_one_that_is_gone_means_a_fresh_start(tmp_path: Path) -> None:
     saved(checkpoints, 3)
     checkpoints.path(3).unlink()
     again = replace(assignment(tmp_path, {}), attempt=2, folder=run.folder)
-    later = Run(again, OBJECTIVE, Meaning(), lambda event: None)
+    later = Handle(again, OBJECTIVE, Meaning(), lambda event: None)
     assert Checkpoints(later, "own").latest is None and later.start_step == 0
 
 
@@ -55,7 +55,7 @@ def test_a_stop_ends_every_rank_after_saving(tmp_path: Path, first: bool) -> Non
     run, _ = handle(tmp_path, {"max_train_steps": 9})
     checkpoints = Checkpoints(run, "own")
     (run.folder / "own").mkdir(parents=True)
-    run.ask_stop()
+    Control(run).ask_stop()
     checkpoints.write(3, lambda path: path.write_text("3"), first=first, wait=nobody)
     with pytest.raises(Stopped):
         checkpoints.register(first=first, wait=nobody)

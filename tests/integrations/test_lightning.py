@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.integrations.troubled import STEPS, check_resumed, needs, trained
 
+import tunewright as tw
+from tunewright.checks.applied import AppliedEvidence
 from tunewright.store.trial import Trial
 
 pytestmark = needs("lightning")
@@ -70,3 +73,52 @@ def test_two_ranks_killed_stopped_and_resumed(tmp_path: Path) -> None:
     check_resumed(tmp_path, trial, ranks=2)
     (kept,) = (tmp_path / "tuning.db.trials").rglob("lightning")
     assert len(list(kept.iterdir())) <= 3, "the last two checkpoints and the best"
+
+
+def test_a_users_model_checkpoint_writes_into_the_trial_and_survives_a_resume(
+    tmp_path: Path,
+) -> None:
+    """Its best checkpoint is that of all attempts; the adapter's own checkpoints stay apart."""
+    own = """
+from lightning.pytorch.callbacks import ModelCheckpoint
+best = ModelCheckpoint(monitor="valid_error", save_top_k=1, filename="{step}")
+"""
+    program = PROGRAM.replace("RANKS", "1").replace("STRATEGY", '"auto"')
+    program = program.replace("class Trouble", f"{own}\nclass Trouble")
+    program = program.replace(
+        "callbacks=[Trouble(), report]", "callbacks=[Trouble(), best, report]"
+    )
+    program = program.replace("enable_checkpointing=False, ", "")
+    program = program.replace("default_root_dir=run.folder,", "")
+    program += """
+import json
+Path(__file__).with_name("best.json").write_text(json.dumps(best.best_model_path))
+"""
+    trial = trained(tmp_path, program)
+    check_curves(trial)
+    folder = tmp_path / "tuning.db.trials" / trial.folder
+    found = Path(json.loads((tmp_path / "best.json").read_text()))
+    assert found.parent.resolve() == (folder / "checkpoints").resolve()
+    assert [path.name for path in found.parent.iterdir()] == [found.name], "only the best stays"
+    errors = trial.curves["valid_error"]
+    best = int(errors.steps[errors.values.argmin()])
+    assert found.name == f"step={best}.ckpt"
+    assert (folder / "lightning").is_dir()
+
+
+def test_ranks_that_train_with_different_values_are_found(tmp_path: Path) -> None:
+    program = PROGRAM.replace("RANKS", "2").replace("STRATEGY", '"ddp"')
+    program = program.replace("trouble(run,", "(lambda *_: None)(run,")
+    given = 'run.configuration["lr"]'
+    program = program.replace(
+        f"Line({given})", f'Line({given} * (1 + int(os.environ.get("LOCAL_RANK", "0"))))'
+    )
+    trial = trained(tmp_path, program, calls=1)
+    rate = trial.configuration["lr"]
+    assert isinstance(rate, float) and trial.applied is not None
+    assert trial.applied["lr"] == [rate, 2 * rate]
+    results = tw.load(tmp_path / "tuning.db", "rate")
+    (finding,) = [one for one in tw.check(results) if one.check == "applied"]
+    assert finding.verdict == "warn"
+    assert isinstance(finding.evidence, AppliedEvidence)
+    assert finding.evidence.doubts[0].name == "lr"

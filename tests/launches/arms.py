@@ -34,7 +34,13 @@ ROUND = Round(
 
 def warning(check: str, scope: Scope = "round", about: str = "depth") -> Finding:
     """A warning of a check; a decision looks at whose it is and what it is about."""
-    return Finding(check, scope, about, "warn", BaselineEvidence("valid_loss", 2.3, chance=2.3))
+    return Finding(
+        check=check,
+        scope=scope,
+        about=about,
+        verdict="warn",
+        evidence=BaselineEvidence("valid_loss", 2.3, chance=2.3),
+    )
 
 
 def arm(values: Sequence[float], label: str = "candidate", **changes) -> Arm:

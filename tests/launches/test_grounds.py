@@ -83,7 +83,13 @@ def test_a_converted_finding_keeps_its_evidence_in_the_reason():
 
 def test_values_tuned_for_another_batch_size_are_a_caveat_and_no_objection():
     kept = BatchSizeChange("batch_size", "first", 32, 512, ("learning_rate",), ("weight_decay",))
-    noted = Finding("fairness", "round", "depth", "note", FairnessEvidence((), "all", kept=kept))
+    noted = Finding(
+        check="fairness",
+        scope="round",
+        about="depth",
+        verdict="note",
+        evidence=FairnessEvidence((), "all", kept=kept),
+    )
     launch = of(HIGH, LOW, findings=[noted])
     assert launch.verdict == "launch"
     found = facts(launch.caveats, "continued.batch_size")

@@ -100,12 +100,12 @@ def baker() -> Results:
             number = len(trials)
             trials.append(
                 Trial(
-                    number,
-                    0,
-                    None,
-                    {"config": config},
-                    {},
-                    "completed",
+                    number=number,
+                    study=0,
+                    index=None,
+                    configuration={"config": config},
+                    unit={},
+                    status="completed",
                     curves=Curves([Batch(1, 0, pack(points))]),
                 )
             )

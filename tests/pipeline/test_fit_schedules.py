@@ -26,7 +26,9 @@ def rates_used(schedule) -> list[float]:
         return net.weight.sum()
 
     settings = {} if schedule is None else {"schedule": schedule}
-    config = FitConfig(LENGTH, 1, BASE, optimizer=SGD(), **settings)
+    config = FitConfig(
+        max_train_steps=LENGTH, batch_size=1, base_learning_rate=BASE, optimizer=SGD(), **settings
+    )
     fit(model, loss, torch.zeros(4, 1), config)
     path.append(float(model.weight.detach()))
     return [before - after for before, after in itertools.pairwise(path)]

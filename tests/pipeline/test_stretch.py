@@ -137,7 +137,14 @@ def test_stretches_train_as_single_steps_do(weighted: bool) -> None:
         run.lane = own  # type: ignore[attr-defined]
         torch.manual_seed(0)
         made = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Dropout(0.3), nn.Linear(8, 2))
-        terms = FitConfig(120, 16, 0.01, schedule=Cosine(), capture=True, log_every=7)
+        terms = FitConfig(
+            max_train_steps=120,
+            batch_size=16,
+            base_learning_rate=0.01,
+            schedule=Cosine(),
+            capture=True,
+            log_every=7,
+        )
         fit(made, loss, (x, y), terms, run=run, weights=weights)
         found.append((run.curves, made.state_dict()))
     assert max(lane.stretches) >= 14 and sum(lane.stretches) == 117  # three warm the step up

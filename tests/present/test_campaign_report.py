@@ -46,9 +46,9 @@ def campaign() -> Campaign:
     )
     reason = Message("campaign.legacy", {"text": "what matters, <where>?"})
     return Campaign(
-        Definition("tune", SPACE, 40, None),
-        (explored,),
-        ("explore",),
+        definition=Definition("tune", SPACE, 40, None),
+        rounds=(explored,),
+        kinds=("explore",),
         launched=launched,
         looks=(look,),
         log=(LoggedStep(1, "explore", reason, "tune_1_explore", NOW),),
@@ -124,7 +124,7 @@ def test_all_trials_stand_in_the_widest_space() -> None:
 
 def test_a_campaign_that_ran_nothing_has_no_report() -> None:
     with pytest.raises(NotFound, match="has run nothing yet"):
-        report(Campaign(Definition("tune", SPACE, 40, None)))
+        report(Campaign(definition=Definition("tune", SPACE, 40, None)))
 
 
 def test_every_number_is_one_that_a_round_has(tmp_path) -> None:
@@ -166,10 +166,14 @@ def test_the_chosen_value_is_that_of_runs_which_did_not_choose() -> None:
     first, second = (t.number for t in results(asked, noisy).top(2))
     twice = {first: 2, second: 2}
     explored = replace(results(asked, noisy, repeats=twice), search="halton")
-    before = Campaign(Definition("tune", SPACE, 40, None), (explored,), ("explore",))
+    before = Campaign(
+        definition=Definition("tune", SPACE, 40, None), rounds=(explored,), kinds=("explore",)
+    )
     assert "that chose it" in next(found(before))
     number = before.winner.trial.number
     more = replace(results(asked, noisy, repeats={**twice, number: 5}), search="halton")
-    after = Campaign(Definition("tune", SPACE, 40, None), (more,), ("explore",))
+    after = Campaign(
+        definition=Definition("tune", SPACE, 40, None), rounds=(more,), kinds=("explore",)
+    )
     assert after.winner.trial.number == number
     assert "on average of 3 fresh seeds" in next(found(after))

@@ -32,7 +32,13 @@ def _about(entry: Entry) -> list[str]:
 
 
 def test_settings_that_differ_name_the_first_and_count_the_rest() -> None:
-    numbers = Finding("edge_of_divergence", "study", "b", "ok", few("ok").evidence)
+    numbers = Finding(
+        check="edge_of_divergence",
+        scope="study",
+        about="b",
+        verdict="ok",
+        evidence=few("ok").evidence,
+    )
     (shown,) = entries([edge("a"), numbers])
     assert (_about(shown), shown.others) == (["a"], 1)
 

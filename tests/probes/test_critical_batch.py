@@ -19,7 +19,7 @@ SIZES = [8, 16, 32, 64, 128, 256, 512]
 
 def workload(train, folder, **more) -> tw.Workload:
     objective = tw.minimize("valid_error")
-    return tw.Workload(train, objective, folder / "tuning.db", Inline(), **more)
+    return tw.Workload(train, objective, store=folder / "tuning.db", executor=Inline(), **more)
 
 
 @pytest.fixture(scope="module")

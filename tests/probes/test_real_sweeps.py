@@ -19,7 +19,7 @@ OFF = {"schedule": "constant"}
 
 def workload(train, folder) -> tw.Workload:
     objective = tw.minimize("valid_error")
-    return tw.Workload(train, objective, folder / "tuning.db", Inline(), off=OFF)
+    return tw.Workload(train, objective, store=folder / "tuning.db", executor=Inline(), off=OFF)
 
 
 def errors(own: tw.Workload, learning_rate: float, steps: int) -> list[float]:

@@ -14,6 +14,7 @@ import pytest
 from tests.probes import digits_network as network, real_steps
 
 import tunewright as tw
+from tunewright.probes.throughput.size_terms import BatchSizeTerms
 from tunewright.probes.throughput.timing import TimingRule
 
 QUICK = TimingRule(window_s=0.02, seconds=0.12, settling=3, most_settling=6)
@@ -21,7 +22,9 @@ fashion = pytest.mark.skipif(not network.FASHION.exists(), reason="Fashion-MNIST
 
 
 def sizes_of(make_step: Any, sizes: list[int], rule: TimingRule = QUICK) -> Any:
-    answer = tw.probes.batch_size(make_step, sizes=sizes, rule=rule, memory_gb=1.5, store=None)
+    answer = tw.probes.batch_size(
+        make_step, terms=BatchSizeTerms(sizes=sizes, rule=rule, memory_gb=1.5), store=None
+    )
     assert [row.batch_size for row in answer.rows] == sizes
     assert answer.largest.out_of_memory == 0 and answer.largest.batch_size == sizes[-1]
     for row in answer.rows:
@@ -105,7 +108,10 @@ def test_a_real_program_is_measured_anew_when_it_changes(tmp_path: Path) -> None
         sys.modules[path.stem] = module  # as an import would
         spec.loader.exec_module(module)
         answer = tw.probes.batch_size(
-            module.make_step, sizes=[8], fixed=fixed, rule=QUICK, store=tmp_path / "tuning.db"
+            module.make_step,
+            fixed=fixed,
+            terms=BatchSizeTerms(sizes=[8], rule=QUICK),
+            store=tmp_path / "tuning.db",
         )
         changed = [n.facts["what"] for n in answer.notes if n.code == "probe.changed"]
         return answer.from_record, changed

@@ -27,7 +27,9 @@ MEANS = {
 
 def workload(folder=None, **more) -> tw.Workload:
     store = "none.db" if folder is None else folder / "tuning.db"
-    return tw.Workload(train, tw.minimize("valid_error"), store, Inline(), means=MEANS, **more)
+    return tw.Workload(
+        train, tw.minimize("valid_error"), store=store, executor=Inline(), means=MEANS, **more
+    )
 
 
 def test_what_has_an_obvious_off_value_needs_no_entry():

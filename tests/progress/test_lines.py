@@ -158,7 +158,17 @@ def test_a_quiet_one_still_warns_and_passes_messages_on() -> None:
 def test_a_campaigns_step_is_a_line() -> None:
     watch, text = log(quiet=True)
     reason = Message("campaign.stuck")
-    watch.step(CampaignStep("tune", 2, "exploit", "tune_2", reason, trials=12, left=40))
+    watch.step(
+        CampaignStep(
+            campaign="tune",
+            number=2,
+            kind="exploit",
+            about="tune_2",
+            reason=reason,
+            trials=12,
+            left=40,
+        )
+    )
     assert "tune step 2  exploit, 12 trials of 40 left" in text[0]
 
 

@@ -64,7 +64,17 @@ def test_several_rounds_of_a_campaign_are_blocks_in_order() -> None:
     cell = Cell()
     watch = cell.watcher()
     for number, name in enumerate(("first", "second"), start=1):
-        watch.step(CampaignStep("tune", number, "explore", name, Message("campaign.stuck"), 3, 9))
+        watch.step(
+            CampaignStep(
+                campaign="tune",
+                number=number,
+                kind="explore",
+                about=name,
+                reason=Message("campaign.stuck"),
+                trials=3,
+                left=9,
+            )
+        )
         watch.began(begun(1, name=name))
         watch.closed(Summary("finished"))
     watch.message("all done")

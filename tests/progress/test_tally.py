@@ -25,7 +25,7 @@ def test_counts_follow_what_is_told() -> None:
 
 def test_an_attempt_that_is_due_again_is_not_done() -> None:
     tally = Tally("depth", "valid_error", total=6, done=0).after_start(started(0), now=0.0)
-    again = tally.after_end(concluded(0, "pending", reason=KILLED))
+    again = tally.after_end(concluded(0, "died", reason=KILLED))
     assert again.done == 0
     assert again.running == ()
 

@@ -129,3 +129,12 @@ def test_a_short_run_shows_how_metrics_are_read(folder: Path) -> None:
         f"{sys.executable} endless.py", minimize="val_loss", try_s=0.2, write=False
     ).tried
     assert tried is not None and tried.status is None and tried.toml == ()
+
+
+def test_a_second_seed_stays_with_the_program(folder: Path) -> None:
+    """A round refuses seeds as hyperparameters, so that one in the command could not run."""
+    text = PROGRAM.replace("asked = ", "parser.add_argument('--trial_seed', default=0)\nasked = ")
+    (folder / "train.py").write_text(text)
+    found = tw.project.scan("train.py", minimize="val_loss")
+    assert found.roles()["trial_seed"] == "fixed" and "trial_seed" not in found.command
+    assert "trial_seed" not in found.round_text

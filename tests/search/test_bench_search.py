@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.search import table
+from bench.search import priors, table
 from bench.search.contestant import Suggesting
 from bench.search.costs import cost
 from bench.search.diverging import DIVERGING
@@ -287,3 +287,28 @@ def test_the_network_agrees_with_onnxruntime() -> None:
     scale = np.abs(expected).max(axis=0)  # outputs are of very different size
     apart = np.abs(Network(path)(**inputs) - expected).max(axis=0)
     assert (apart < 1e-5 * scale).all()
+
+
+def test_beliefs_of_the_comparison_are_near_the_best_or_far_from_it() -> None:
+    (problem,) = chosen(["hartmann_6_noisy"])
+    best = priors.best(problem.name)
+    for seed in range(3):
+        for kind, near in (("good", True), ("misleading", False)):
+            believed = priors.with_belief(problem, kind, seed).nuisance
+            for name in list(believed)[: priors.MOST_BELIEFS]:
+                away = abs(believed[name].belief.value - best[name])
+                assert away <= priors.SD + 0.02 if near else away >= 0.45
+    assert priors.with_belief(problem, "none", 0) == problem
+
+
+def test_a_table_of_beliefs_pairs_runs_of_one_problem_and_seed() -> None:
+    line = {"problem": "p", "seed": 0, "strength": 10.0}
+    lines = [
+        {**line, "kind": "none", "regret": [0.1] * 50},
+        {**line, "kind": "good", "regret": [0.01] * 50},
+        {**line, "seed": 1, "kind": "none", "regret": [0.1] * 50},
+        {**line, "seed": 1, "kind": "good", "regret": [0.01] * 50},
+        {**line, "seed": 2, "kind": "good", "regret": [1.0] * 50},
+    ]
+    rows = list(priors.table(lines))[2:]
+    assert len(rows) == len(priors.AFTER) and all("| 2 |" in row and "+1.00" in row for row in rows)

@@ -33,7 +33,12 @@ def cube(study: Study, count: int) -> np.ndarray:
 
 
 def claimed(suggestions: list[Suggestion]) -> list[Trial]:
-    return [Trial(i, 0, i, s.configuration, s.unit, "running") for i, s in enumerate(suggestions)]
+    return [
+        Trial(
+            number=i, study=0, index=i, configuration=s.configuration, unit=s.unit, status="running"
+        )
+        for i, s in enumerate(suggestions)
+    ]
 
 
 def test_it_keeps_the_contract() -> None:

@@ -43,10 +43,20 @@ def test_each_study_gets_its_own_in_order_and_completed() -> None:
 
 def test_it_continues_after_the_claimed_ones() -> None:
     study = DEPTH.studies[0]
-    claimed = [Trial(0, 0, 0, {}, {}, "running"), Trial(4, 0, None, {}, {}, "running")]
+    claimed = [
+        Trial(number=0, study=0, index=0, configuration={}, unit={}, status="running"),
+        Trial(number=4, study=0, index=None, configuration={}, unit={}, status="running"),
+    ]
     (next_one,) = Listed(HAND).suggest(study, claimed, 1)
     assert next_one.configuration["learning_rate"] == 0.01
-    assert Listed(HAND).suggest(study, [Trial(4, 0, 2, {}, {}, "running")], 5) == []
+    assert (
+        Listed(HAND).suggest(
+            study,
+            [Trial(number=4, study=0, index=2, configuration={}, unit={}, status="running")],
+            5,
+        )
+        == []
+    )
 
 
 def test_a_grid() -> None:

@@ -54,7 +54,7 @@ def read(where: Path) -> dict[str, Found]:
 
 def imported_settings(folder: Path) -> dict[str, dict[str, Any]]:
     """The hyperparameters as the hparams page has them; whole numbers are floats there."""
-    from tunewright.importers.event_file import read_events
+    from tunewright.formats.event_file import read_events
 
     found = {}
     for path in folder.glob("*/*tfevents*"):

@@ -17,6 +17,7 @@ from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.results import Results
 from tunewright.store.store import Claim, RoundRecord, Store, Worker
 from tunewright.store.trial import Trial
@@ -80,7 +81,7 @@ def curve(*values: float, metric: str = "valid_error", first: int = 1) -> bytes:
 
 
 def complete(store: Store, claim: Claim, *values: float) -> None:
-    store.finish(claim, "completed", last=[curve(*(values or (0.5,)))], seconds=1.0)
+    store.end(claim, Outcome("completed", batches=[curve(*(values or (0.5,)))], seconds=1.0))
 
 
 def rows(store: Store, table: Table) -> list[dict[str, Any]]:
@@ -108,7 +109,7 @@ def a_trial(number: int | None, value: float, **changes: Any) -> Trial:
         "status": "completed",
         "curves": Curves([Batch(1, 0, pack(points))]),
     }
-    return Trial(number, **{**parts, **changes})
+    return Trial(number=number, **{**parts, **changes})
 
 
 def some_results() -> Results:

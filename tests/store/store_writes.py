@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,11 +20,11 @@ from tests.store.store_events import CONFIGURATION, StoreEvents, pick, step, whi
 from tests.store.store_model import End, Held, Points
 
 from tunewright.errors import OutOfDate
-from tunewright.execution.executors.executor import Ended
-from tunewright.execution.outcome import Seen, conclude
+from tunewright.execution.conclude import Seen, conclude
 from tunewright.messages import Message
 from tunewright.store.curves import pack
-from tunewright.store.spool import SpooledResult, write_result, write_trial
+from tunewright.store.outcome import Ended, Outcome
+from tunewright.store.spool import write_result, write_trial
 from tunewright.store.trial import ENDED
 
 METRIC = OBJECTIVE.metric
@@ -39,6 +40,17 @@ class Killed(BaseException):
 
 def packed(points: Points) -> bytes:
     return pack({METRIC: (list(points), list(points.values()))})
+
+
+def outcome_of(end: End) -> Outcome:
+    return Outcome(
+        end.outcome,
+        end.reason,
+        seconds=end.seconds,
+        start_step=end.start_step,
+        first=min(end.batches, default=0),
+        batches=tuple(map(packed, end.batches.values())),
+    )
 
 
 class StoreWrites(StoreEvents):
@@ -137,7 +149,7 @@ class StoreWrites(StoreEvents):
             for held in own:
                 with contextlib.suppress(OutOfDate):
                     last = [packed(points) for points in held.batches]
-                    owner.store.finish(held.claim, "completed", last=last, first=0)
+                    owner.store.end(held.claim, Outcome("completed", batches=last, first=0))
             raise Killed
         self.killed(owner)
 
@@ -180,11 +192,12 @@ class StoreWrites(StoreEvents):
             lambda: store.began(own, 7, "late"),
             lambda: store.log(own, last),
             lambda: store.saved(own, 7, "late", "ab"),
-            lambda: store.release(own, LATE, died=True, last=last),
+            lambda: store.end(own, Outcome("died", LATE, batches=last)),
         ):
             assert not self.fenced(held, write)
         for status in ENDED:
-            write = functools.partial(store.finish, own, status, LATE, last=last, seconds=9.0)
+            late = Outcome(status, LATE, seconds=9.0, batches=last)
+            write = functools.partial(store.end, own, late)
             if (trial.status, len(trial.attempts)) == (status, own.attempt):
                 write()  # told again, or found in the folder meanwhile: it counts once
             else:
@@ -207,43 +220,26 @@ class StoreWrites(StoreEvents):
             self.train(held, count)
         own, seconds = held.claim, float(next(self.values))
         cause = Message("foreign", {"source": "test", "text": f"it {outcome}"})
-        told = Ended(own.trial, own.attempt, outcome, cause, seconds=seconds)
-        verdict = conclude(told, Seen((METRIC,)), OBJECTIVE, own.attempts_died)
+        ended = Outcome(outcome, cause, seconds=seconds)
+        verdict = conclude(ended, Seen((METRIC,)), OBJECTIVE, own.attempts_died)
         third = outcome == "died" and own.attempts_died == 2
         again = outcome in ("died", "stopped") and not third
-        assert verdict.status == ("pending" if again else "failed" if third else outcome)
-        assert verdict.died == (outcome == "died"), "only a crash counts"
+        assert verdict.becomes == ("pending" if again else "failed" if third else outcome)
+        assert (verdict.status == "died") == (outcome == "died" and not third)
         first = max(held.told - 1, 0)  # one that is there already is passed over
         batches = dict(list(enumerate(held.batches))[first:])
-        parts = verdict.status, verdict.reason, verdict.died, seconds
+        parts = verdict.becomes, verdict.reason, verdict.status == "died", seconds
         return End(*parts, held.start_step, batches)
 
     def leave_behind(self, held: Held, end: End) -> None:
-        result = SpooledResult(
-            held.claim.trial,
-            held.claim.attempt,
-            end.status,
-            end.reason,
-            seconds=end.seconds,
-            died=end.died,
-            start_step=end.start_step,
-            first=min(end.batches, default=0),
-            batches=tuple(map(packed, end.batches.values())),
-        )
-        write_result(self.root / held.claim.folder, result)
+        ended = Ended(held.claim.trial, held.claim.attempt, outcome_of(end))
+        write_result(self.root / held.claim.folder, ended)
         self.model.trials[held.claim.trial].left[held.claim.attempt] = end
 
     def tell_end(self, held: Held, end: End) -> None:
         store, own, trial = held.owner.store, held.claim, self.model.trials[held.claim.trial]
-        more: dict[str, Any] = {
-            "seconds": end.seconds,
-            "last": [packed(points) for points in end.batches.values()],
-            "first": min(end.batches, default=0),
-        }
-        if end.status == "pending":
-            write = functools.partial(store.release, own, end.reason, died=end.died, **more)
-        else:
-            write = functools.partial(store.finish, own, end.status, end.reason, **more)
+        outcome = replace(outcome_of(end), start_step=None)  # the store has it
+        write = functools.partial(store.end, own, outcome)
         known = (trial.status, len(trial.attempts)) == (end.status, own.attempt)
         if (known and end.status in ENDED) or self.model.has_end(own, end):
             write()  # told again, or found in the folder meanwhile: it counts once

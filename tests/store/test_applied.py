@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 import tunewright as tw
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 from tunewright.execution.workload import Workload
 from tunewright.store.schema import provenance
 from tunewright.store.store import Store

@@ -11,6 +11,7 @@ from tests.store.record_parts import begin, begun, complete
 
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.store import backup
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import LeaseWatch, Store
 
 
@@ -123,7 +124,7 @@ def test_a_restored_store_has_no_workers(tmp_path: Path) -> None:
         backup.make(path)
         backup.restore(path)
         with pytest.raises(Damaged, match="was replaced by another file while it was in use"):
-            store.finish(claim, "completed")
+            store.end(claim, Outcome("completed"))
     with Store.open(path) as store:
         store.register(record.id, "supervisor", exclusive=True)
         (taken,) = store.reclaim(record.id, LeaseWatch())

@@ -15,6 +15,7 @@ from tunewright.execution.prepare import suggestions
 from tunewright.search.halton import Halton
 from tunewright.store.curves import pack
 from tunewright.store.evaluations import Evaluation, looks
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 
 ROUND = Round("r", goal="?", nuisance={"lr": log(1e-3, 1.0)}, trials_per_study=2)
@@ -38,7 +39,7 @@ def test_metrics_join_the_curves_of_an_ended_trial_only(store_url: str) -> None:
         points = [pack({"valid_error": ([10, 20], [0.4, 0.2])})]
         with pytest.raises(StoreError, match="has not ended"):
             store.add_evaluation(record.id, measured(claim.trial, full=0.3))
-        store.finish(claim, "completed", last=points)
+        store.end(claim, Outcome("completed", batches=points))
         store.add_evaluation(record.id, measured(claim.trial, full=0.3, odd=math.nan))
         store.add_evaluation(record.id, measured(claim.trial, look=1, test=0.25))
 

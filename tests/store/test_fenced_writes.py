@@ -9,6 +9,7 @@ from tests.store.record_parts import KILLED, STOPPED, begun, complete, curve, ro
 
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.store.leases import LeaseWatch
+from tunewright.store.outcome import Outcome
 from tunewright.store.schema import attempt, curve as curve_table, trial as trial_table
 from tunewright.store.store import Claim, Store
 
@@ -19,8 +20,8 @@ WRITES: dict[str, Write] = {
     "began": lambda store, claim: store.began(claim, 5, "late"),
     "log": lambda store, claim: store.log(claim, [curve(0.9)]),
     "saved": lambda store, claim: store.saved(claim, 5, "x", "y"),
-    "finish": lambda store, claim: store.finish(claim, "failed", KILLED),
-    "release": lambda store, claim: store.release(claim, KILLED, died=True),
+    "finish": lambda store, claim: store.end(claim, Outcome("failed", KILLED)),
+    "release": lambda store, claim: store.end(claim, Outcome("died", KILLED)),
 }
 
 
@@ -50,11 +51,11 @@ def test_a_finish_told_twice_counts_once(store_url: str) -> None:
         record, worker = begun(store)
         (claim,) = store.claim(record.id, worker, 1)
         for _ in range(2):  # the first answer was lost
-            store.finish(claim, "completed", last=[curve(0.5)], first=0, seconds=3.0)
+            store.end(claim, Outcome("completed", batches=[curve(0.5)], first=0, seconds=3.0))
         trial = store.results("depth").trials[0]
         assert trial.seconds == 3.0 and len(trial.curves["valid_error"]) == 1
         with pytest.raises(OutOfDate):
-            store.finish(claim, "failed", KILLED)
+            store.end(claim, Outcome("failed", KILLED))
 
 
 def test_a_batch_told_twice_stands_once(store_url: str) -> None:
@@ -75,15 +76,15 @@ def test_only_a_death_counts_and_points_after_the_resume_are_superseded(store_ur
         record, worker = begun(store)
         (first,) = store.claim(record.id, worker, 1)
         store.log(first, [curve(0.9, 0.8, 0.7, 0.1)])
-        store.release(first, KILLED, died=True, seconds=1.0)
+        store.end(first, Outcome("died", KILLED, seconds=1.0))
         (second,) = store.claim(record.id, worker, 1)
         assert (second.number, second.attempt, second.attempts_died) == (0, 2, 1)
         store.began(second, 2, "host 2")
-        store.release(second, STOPPED, died=False, seconds=1.0)
+        store.end(second, Outcome("stopped", STOPPED, seconds=1.0))
         (third,) = store.claim(record.id, worker, 1)
         assert (third.attempt, third.attempts_died) == (3, 1)
         store.began(third, 2, "host 3")
-        store.finish(third, "completed", last=[curve(0.6, 0.5, first=3)], seconds=1.0)
+        store.end(third, Outcome("completed", batches=[curve(0.6, 0.5, first=3)], seconds=1.0))
         trial = store.results("depth").trials[0]
         assert list(trial.curves["valid_error"].values) == [0.9, 0.8, 0.6, 0.5]
         assert (trial.value, trial.attempts, trial.seconds) == (0.5, 3, 3.0)
@@ -96,4 +97,4 @@ def test_a_trial_ends_in_one_of_three_ways(store_url: str) -> None:
         record, worker = begun(store)
         (claim,) = store.claim(record.id, worker, 1)
         with pytest.raises(StoreError, match="completed, infeasible, failed"):
-            store.finish(claim, "pending")
+            store.end(claim, Outcome("pending"))

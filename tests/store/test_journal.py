@@ -15,8 +15,8 @@ from tunewright.launches.lineage import Place
 from tunewright.store import spool
 from tunewright.store.evaluations import Evaluation, looks
 from tunewright.store.journal import FOLDER, leave, read
+from tunewright.store.outcome import Ended, Outcome
 from tunewright.store.rebuild import rebuild
-from tunewright.store.spool import SpooledResult
 from tunewright.store.store import Store
 
 
@@ -28,9 +28,9 @@ def made(path: Path) -> tuple[Place, Place]:
         claims = store.claim(record.id, worker, 3)
         for claim in claims:
             batch = curve(0.5, 0.4)
-            store.finish(claim, "completed", last=[batch])
+            store.end(claim, Outcome("completed", batches=[batch]))
             spool.write_trial(root / claim.folder, claim)
-            ended = SpooledResult(claim.trial, 1, "completed", batches=(batch,))
+            ended = Ended(claim.trial, 1, Outcome("completed", batches=(batch,)))
             spool.write_result(root / claim.folder, ended)
         best = claims[1].trial
         store.add_evaluation(record.id, measured(best, 0, full=0.31, odd=math.nan))

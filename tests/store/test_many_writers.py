@@ -18,6 +18,7 @@ WRITER = """
 import json, sys
 sys.path.insert(0, sys.argv[2])
 from tests.store.record_parts import STOPPED, curve
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 with Store.open(sys.argv[1]) as store:
     record = store.round("depth")
@@ -30,9 +31,10 @@ with Store.open(sys.argv[1]) as store:
         store.beat(worker)
         store.log(claim, [curve(float(claim.number))], first=0)
         if claim.number % 7 == 0 and claim.attempt == 1:
-            store.release(claim, STOPPED, died=False)
+            store.end(claim, Outcome("stopped", STOPPED))
             continue
-        store.finish(claim, "completed", last=[curve(float(claim.number), first=2)], first=1)
+        batches = [curve(float(claim.number), first=2)]
+        store.end(claim, Outcome("completed", batches=batches, first=1))
         done.append(claim.number)
     store.retire(worker)
 print(json.dumps(done))

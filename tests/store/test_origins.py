@@ -9,6 +9,7 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.messages import Message
 from tunewright.search.halton import Halton
+from tunewright.store.outcome import Outcome
 from tunewright.store.provenance import capture
 from tunewright.store.store import Store
 
@@ -31,7 +32,7 @@ def test_results_know_where_each_trial_comes_from(tmp_path: Path) -> None:
         store.add_provenance(claims[0], first)
         store.add_provenance(claims[1], first)
         # a second attempt runs other code: the newest counts
-        store.release(claims[1], Message("stopped.asked"), died=False, seconds=0.0)
+        store.end(claims[1], Outcome("stopped", Message("stopped.asked"), seconds=0.0))
         (again,) = store.claim(record.id, worker, 1)
         store.add_provenance(again, later)
         origins = store.results("r").origins

@@ -11,12 +11,12 @@ from tests.store.record_parts import KILLED, a_round, begin, begun, curve
 from tunewright.errors import NotFound
 from tunewright.store import spool
 from tunewright.store.judge import not_finite
+from tunewright.store.outcome import Ended, Outcome
 from tunewright.store.rebuild import rebuild
-from tunewright.store.spool import SpooledResult
 from tunewright.store.store import Claim, Store
 
 
-def leave(store: Store, root: Path, claim: Claim, *results: SpooledResult) -> None:
+def leave(store: Store, root: Path, claim: Claim, *results: Ended) -> None:
     spool.write_trial(root / claim.folder, claim)
     for result in results:
         spool.write_result(root / claim.folder, result)
@@ -29,36 +29,40 @@ def test_rounds_trials_curves_and_repeats_come_back(tmp_path: Path) -> None:
         record, worker = begun(store)
         a, b, c = store.claim(record.id, worker, 3)
         store.log(a, [curve(0.9, 0.8)])
-        store.release(a, KILLED, died=True)
-        died = SpooledResult(a.trial, 1, "pending", KILLED, died=True, batches=(curve(0.9, 0.8),))
+        store.end(a, Outcome("died", KILLED))
+        died = Ended(a.trial, 1, Outcome("died", KILLED, batches=(curve(0.9, 0.8),)))
         (again,) = store.claim(record.id, worker, 1)
         store.began(again, 1, "here")
-        store.finish(again, "completed", last=[curve(0.4, first=2)], seconds=2.0)
-        done = SpooledResult(
-            a.trial, 2, "completed", seconds=2.0, start_step=1, batches=(curve(0.4, first=2),)
+        store.end(again, Outcome("completed", batches=[curve(0.4, first=2)], seconds=2.0))
+        done = Ended(
+            a.trial,
+            2,
+            Outcome("completed", seconds=2.0, start_step=1, batches=(curve(0.4, first=2),)),
         )
         leave(store, root, again, died, done)
         diverged = not_finite("valid_error", math.nan, 1)
-        store.finish(b, "infeasible", diverged)
+        store.end(b, Outcome("infeasible", diverged))
         leave(
             store,
             root,
             b,
-            SpooledResult(b.trial, 1, "infeasible", not_finite("valid_error", math.nan, 1)),
+            Ended(b.trial, 1, Outcome("infeasible", not_finite("valid_error", math.nan, 1))),
         )
         leave(store, root, c)  # it was running when the store was lost
         store.add_repeats(record.id, 0, 1)
         (repeat,) = store.claim_repeats(record.id, worker, 0, 1)
-        store.finish(repeat, "completed", last=[curve(0.41)])
+        store.end(repeat, Outcome("completed", batches=[curve(0.41)]))
         leave(
             store,
             root,
             repeat,
-            SpooledResult(repeat.trial, 1, "completed", batches=(curve(0.41),)),
+            Ended(repeat.trial, 1, Outcome("completed", batches=(curve(0.41),))),
         )
         added = store.add(record.id, worker, {"layers": 2, "learning_rate": 0.05}, 1, {})
-        store.finish(added, "completed", last=[curve(0.6)])
-        leave(store, root, added, SpooledResult(added.trial, 1, "completed", batches=(curve(0.6),)))
+        store.end(added, Outcome("completed", batches=[curve(0.6)]))
+        leave(
+            store, root, added, Ended(added.trial, 1, Outcome("completed", batches=(curve(0.6),)))
+        )
         before = store.results("depth")
         identity = store.identity
     for old in tmp_path.glob("tuning.db*"):
@@ -89,8 +93,8 @@ def test_torn_files_are_passed_over_and_named_and_the_old_file_is_kept(tmp_path:
         root = store.trial_root()
         record, worker = begun(store)
         a, b = store.claim(record.id, worker, 2)
-        leave(store, root, a, SpooledResult(a.trial, 1, "completed", batches=(curve(0.1),)))
-        leave(store, root, b, SpooledResult(b.trial, 1, "completed", batches=(curve(0.2),)))
+        leave(store, root, a, Ended(a.trial, 1, Outcome("completed", batches=(curve(0.1),))))
+        leave(store, root, b, Ended(b.trial, 1, Outcome("completed", batches=(curve(0.2),))))
     torn = root / a.folder / "trial.json"
     torn.write_text(torn.read_text()[:-9])
     path.write_bytes(b"torn")
@@ -108,7 +112,7 @@ def test_a_folder_elsewhere_is_remembered(tmp_path: Path) -> None:
         record = begin(store, folder=str(folder))
         worker = store.register(record.id, "session", exclusive=False)
         (claim,) = store.claim(record.id, worker, 1)
-        leave(store, folder, claim, SpooledResult(claim.trial, 1, "failed", KILLED))
+        leave(store, folder, claim, Ended(claim.trial, 1, Outcome("failed", KILLED)))
     path.unlink()
     assert rebuild(path, folder).ended == 1
     with Store.open(path) as store:

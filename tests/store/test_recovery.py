@@ -11,20 +11,15 @@ from tests.store.record_parts import KILLED, begin, begun, complete, curve
 from tunewright.errors import OutOfDate
 from tunewright.store import backup
 from tunewright.store.leases import LeaseWatch
-from tunewright.store.spool import SpooledResult, write_result, write_trial
+from tunewright.store.outcome import Ended, Outcome
+from tunewright.store.spool import write_result, write_trial
 from tunewright.store.store import Claim, Store
 
 
-def spooled(claim: Claim, **changes: object) -> SpooledResult:
-    result = SpooledResult(
-        claim.trial,
-        claim.attempt,
-        "completed",
-        seconds=4.0,
-        first=1,
-        batches=(curve(0.3, first=2), curve(0.2, first=3)),
-    )
-    return replace(result, **changes)
+def spooled(claim: Claim, **changes: object) -> Ended:
+    batches = (curve(0.3, first=2), curve(0.2, first=3))
+    outcome = Outcome("completed", seconds=4.0, first=1, batches=batches)
+    return Ended(claim.trial, claim.attempt, replace(outcome, **changes))
 
 
 def test_a_result_left_by_a_dead_owner_is_taken_over_with_its_points(
@@ -72,7 +67,7 @@ def test_a_spooled_release_counts_its_death_once(store_url: str, tmp_path: Path)
     with Store.open(store_url) as store:
         record, worker = begun(store)
         (claim,) = store.claim(record.id, worker, 1)
-        result = spooled(claim, status="pending", died=True, reason=KILLED, first=0)
+        result = spooled(claim, status="died", reason=KILLED, first=0)
         write_result(tmp_path / claim.folder, result)
         store.retire(worker)
         store.reclaim(record.id, LeaseWatch(), tmp_path)
@@ -89,7 +84,7 @@ def test_results_of_other_trials_and_torn_ones_are_passed_over(
     with Store.open(store_url) as store:
         record, worker = begun(store)
         (claim,) = store.claim(record.id, worker, 1)
-        write_result(tmp_path / claim.folder, spooled(claim, trial=claim.trial + 1))
+        write_result(tmp_path / claim.folder, replace(spooled(claim), trial=claim.trial + 1))
         store.retire(worker)
         assert store.reclaim(record.id, LeaseWatch(), tmp_path)[0].ended_as is None
         path = write_result(tmp_path / claim.folder, spooled(claim))
@@ -107,8 +102,8 @@ def test_results_newer_than_a_restored_backup_are_taken_over(tmp_path: Path) -> 
         saved = store.back_up()
         (first,) = store.claim(record.id, worker, 1)
         store.fill(first, {"layers": 1, "learning_rate": 0.07}, {"learning_rate": 0.9})
-        store.release(first, KILLED, died=True)
-        write_result(root / first.folder, spooled(first, status="pending", died=True, first=0))
+        store.end(first, Outcome("died", KILLED))
+        write_result(root / first.folder, spooled(first, status="died", first=0))
         (again,) = store.claim(record.id, worker, 1)
         write_trial(root / again.folder, again)
         complete(store, again, 0.9)

@@ -14,7 +14,17 @@ from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.selected import selected
 from tunewright.store.trial import Trial
 
-TRIAL = Trial(0, 0, 0, {}, {}, "completed", value=0.1, best_step=30, folder="r1/t0")
+TRIAL = Trial(
+    number=0,
+    study=0,
+    index=0,
+    configuration={},
+    unit={},
+    status="completed",
+    value=0.1,
+    best_step=30,
+    folder="r1/t0",
+)
 
 
 def kept(folder: Path, *steps: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -13,7 +14,8 @@ from tests.store.record_parts import KILLED, a_round, begun, curve
 from tunewright.errors import Damaged, StoreError
 from tunewright.messages import Message
 from tunewright.store import spool
-from tunewright.store.spool import SpooledResult, read_result, results_in, write_result
+from tunewright.store.outcome import End, Ended, Outcome
+from tunewright.store.spool import read_result, results_in, write_result
 from tunewright.store.store import Store
 
 lines = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)
@@ -23,21 +25,20 @@ texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=40)
 @settings(max_examples=50, deadline=None)
 @given(
     st.builds(
-        SpooledResult,
-        trial=st.integers(0, 2**40),
-        attempt=st.integers(1, 5),
-        status=st.sampled_from(["pending", "completed", "infeasible", "failed"]),
+        Outcome,
+        status=st.sampled_from(get_args(End)),
         reason=st.none() | st.builds(lambda said: Message("trial.failed", {"text": said}), lines),
         detail=texts,
         seconds=st.floats(0, 1e9),
         peak_memory_mb=st.none() | st.floats(0, 1e9),
-        died=st.booleans(),
-        start_step=st.integers(0, 2**40),
-        first=st.integers(0, 1000),
+        start_step=st.none() | st.integers(0, 2**40),
+        first=st.none() | st.integers(0, 1000),
         batches=st.lists(st.floats().map(curve), max_size=3).map(tuple),
+    ).flatmap(
+        lambda outcome: st.builds(Ended, st.integers(0, 2**40), st.integers(1, 5), st.just(outcome))
     )
 )
-def test_a_result_comes_back_as_it_was_left(tmp_path_factory, result: SpooledResult) -> None:
+def test_a_result_comes_back_as_it_was_left(tmp_path_factory, result: Ended) -> None:
     folder = tmp_path_factory.mktemp("trial")
     path = write_result(folder, result)
     assert path.name == f"result.{result.attempt}.json"
@@ -47,7 +48,7 @@ def test_a_result_comes_back_as_it_was_left(tmp_path_factory, result: SpooledRes
 
 
 def test_every_torn_or_altered_file_is_noticed(tmp_path: Path) -> None:
-    path = write_result(tmp_path, SpooledResult(1, 1, "completed", batches=(curve(0.1, 0.2),)))
+    path = write_result(tmp_path, Ended(1, 1, Outcome("completed", batches=(curve(0.1, 0.2),))))
     whole = path.read_bytes()
     for cut in range(0, len(whole), 7):
         path.write_bytes(whole[:cut])
@@ -107,10 +108,10 @@ def test_a_trial_and_a_round_come_back(tmp_path: Path) -> None:
         (repeat,) = store.claim_repeats(record.id, worker, 0, 1)
         root = store.trial_root()
         trial = spool.read_trial(spool.write_trial(root / claim.folder, claim))
-        assert (trial.number, trial.repeat, trial.attempt) == (0, None, 1)
+        assert (trial.number, trial.folder, trial.attempt) == (0, claim.folder, 1)
         assert trial.configuration == claim.configuration and trial.seed == claim.seed
         again = spool.read_trial(spool.write_trial(root / repeat.folder, repeat))
-        assert (again.number, again.repeat, again.index) == (0, 1, None)
+        assert (again.number, again.folder, again.index) == (None, repeat.folder, None)
         found = spool.read_round(root / record.directory / "round.json")
         assert found.round == a_round() and found.search == "halton"
 
@@ -118,11 +119,11 @@ def test_a_trial_and_a_round_come_back(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="could not be written"):
-        write_result(tmp_path / "file", SpooledResult(1, 1, "completed"))
+        write_result(tmp_path / "file", Ended(1, 1, Outcome("completed")))
 
 
 def test_what_is_left_is_plain_json(tmp_path: Path) -> None:
-    path = write_result(tmp_path, SpooledResult(1, 2, "failed", KILLED))
+    path = write_result(tmp_path, Ended(1, 2, Outcome("failed", KILLED)))
     assert json.loads(json.loads(path.read_text())["content"]["reason"]) == {
         "code": "program.exited",
         "facts": {"status": -9, "signal": "SIGKILL"},
@@ -130,6 +131,8 @@ def test_what_is_left_is_plain_json(tmp_path: Path) -> None:
 
 
 def test_a_result_that_version_0_1_left_reads_as_a_code(tmp_path: Path) -> None:
-    data = json.loads(write_result(tmp_path, SpooledResult(1, 2, "failed")).read_text())["content"]
+    data = json.loads(write_result(tmp_path, Ended(1, 2, Outcome("failed"))).read_text())["content"]
     path = spool.write_checked(tmp_path / "result.2.json", {**data, "reason": "exit status 3"})
-    assert read_result(path).reason == Message("program.exited", {"status": 3, "signal": ""})
+    assert read_result(path).outcome.reason == Message(
+        "program.exited", {"status": 3, "signal": ""}
+    )

@@ -11,6 +11,7 @@ from tests.store.record_parts import OBJECTIVE, a_round, begin, begun, complete,
 from tunewright.errors import NotFound, OutOfDate, StoreError
 from tunewright.messages import Message
 from tunewright.store.judge import not_finite
+from tunewright.store.outcome import Outcome
 from tunewright.store.provenance import Provenance
 from tunewright.store.store import Store
 
@@ -27,10 +28,11 @@ def test_a_round_is_begun_claimed_told_and_read_back(store_url: str) -> None:
         store.began(first, 0, "host 1", "python train.py")
         store.log(first, [curve(0.5, 0.4), curve(0.3, first=3)])
         store.saved(first, 3, "snapshots/3", "ab12")
-        store.finish(
-            first, "completed", last=[curve(0.35, first=4)], seconds=2.5, peak_memory_mb=10.0
+        store.end(
+            first,
+            Outcome("completed", batches=[curve(0.35, first=4)], seconds=2.5, peak_memory_mb=10.0),
         )
-        store.finish(second, "infeasible", not_finite("valid_error", math.nan, 1))
+        store.end(second, Outcome("infeasible", not_finite("valid_error", math.nan, 1)))
     with Store.open(store_url, create=False) as store:
         results = store.results("depth")
         assert results.round == a_round() and results.objective == OBJECTIVE
@@ -141,7 +143,7 @@ def test_failed_trials_are_reopened_when_asked(store_url: str) -> None:
         record, worker = begun(store)
         a, b = store.claim(record.id, worker, 2)
         raised = Message("trial.raised", {"type": "ValueError", "text": "no"})
-        store.finish(a, "failed", raised, detail="Traceback ...")
+        store.end(a, Outcome("failed", raised, detail="Traceback ..."))
         complete(store, b)
         assert store.reopen(record.id) == [0]
         (again,) = store.claim(record.id, worker, 1)
@@ -197,7 +199,7 @@ def test_names_are_inert_and_never_become_paths(store_url: str, name: str) -> No
         worker = store.register(record.id, "session", exclusive=False)
         (claim,) = store.claim(record.id, worker, 1)
         said = Message("trial.failed", {"text": name})
-        store.finish(claim, "failed", said, detail=name, last=[curve(0.5, metric=name)])
+        store.end(claim, Outcome("failed", said, detail=name, batches=[curve(0.5, metric=name)]))
         store.note(name, name)
         results = store.results(name)
         assert results.round.name == name and results.trials[0].reason == said
@@ -214,7 +216,7 @@ def test_any_text_of_an_exception_is_kept(store_url: str) -> None:
         record, worker = begun(store)
         (claim,) = store.claim(record.id, worker, 1)
         said = Message("trial.raised", {"type": "ValueError", "text": "bad \x00 \ud800"})
-        store.finish(claim, "failed", said, detail="x" * 10**6)
+        store.end(claim, Outcome("failed", said, detail="x" * 10**6))
         trial = store.results("depth").trials[0]
         assert trial.reason is not None
         assert trial.reason.facts == {"type": "ValueError", "text": "bad \\x00 \\ud800"}

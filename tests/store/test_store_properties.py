@@ -28,7 +28,8 @@ from tunewright.errors import OutOfDate
 from tunewright.messages import Message
 from tunewright.store.curves import pack
 from tunewright.store.leases import LeaseWatch
-from tunewright.store.spool import SpooledResult, write_result
+from tunewright.store.outcome import Ended, Outcome
+from tunewright.store.spool import write_result
 from tunewright.store.store import Claim, Store, Worker
 
 counter = itertools.count()
@@ -85,7 +86,7 @@ def test_the_store_returns_what_was_put_in(
             expected.setdefault(metric, {}).update(zip(steps, values, strict=False))
     store.log(claim, packed[:-1])
     said = Message("trial.failed", {"text": reason})
-    store.finish(claim, status, said, last=packed[-1:], seconds=seconds)
+    store.end(claim, Outcome(status, said, batches=packed[-1:], seconds=seconds))
     trial = store.results(name).recorded[0]
     assert trial.configuration == configuration
     assert [type(v) for v in trial.configuration.values()] == [
@@ -170,9 +171,9 @@ class Interleavings(RuleBasedStateMachine):
             if what == "log":
                 self.store.log(claim, points)
             elif what == "finish":
-                self.store.finish(claim, "completed", last=points)
+                self.store.end(claim, Outcome("completed", batches=points))
             else:
-                self.store.release(claim, KILLED, died=what == "release")
+                self.store.end(claim, Outcome("died" if what == "release" else "stopped", KILLED))
 
         if not self.owned(claim):
             ours = (known.status, known.owner, known.attempt)
@@ -207,12 +208,10 @@ class Interleavings(RuleBasedStateMachine):
         if saved is not None:
             known = self.known[saved.number or 0]
             batch = curve(0.25, first=len(known.values) + 1)
-            result = SpooledResult(
+            result = Ended(
                 saved.trial,
                 saved.attempt,
-                "completed",
-                first=len(self.store.batches(saved)),
-                batches=(batch,),
+                Outcome("completed", first=len(self.store.batches(saved)), batches=(batch,)),
             )
             write_result(self.root / saved.folder, result)
         taken = self.store.reclaim(self.record.id, self.watch, self.root)

@@ -10,6 +10,7 @@ import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.store import summary
 from tunewright.store.curves import Curve, pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.schema import curve_summary, trial_summary
 from tunewright.store.store import Store
 
@@ -41,7 +42,7 @@ def record(store: Store, points: int) -> None:
             0,
         )
         rest = [pack({"loss": (steps[half:], loss[half:]), "norm": (steps[half:], -loss[half:])})]
-        store.finish(claim, "failed" if number == 3 else "completed", last=rest, first=1)
+        store.end(claim, Outcome("failed" if number == 3 else "completed", batches=rest, first=1))
 
 
 def rows(store: Store) -> dict[int, summary.Row]:
@@ -105,7 +106,9 @@ def test_a_trial_that_ends_again_replaces_its_summary(store_url: str) -> None:
         (claim,) = store.claim(kept.id, owner, 1)
         store.began(claim, 0, "here")
         steps = np.arange(1, LONG + 1)
-        store.finish(claim, "completed", last=[pack({"loss": (steps, 5.0 / steps)})], first=0)
+        store.end(
+            claim, Outcome("completed", batches=[pack({"loss": (steps, 5.0 / steps)})], first=0)
+        )
         row = rows(store)[claim.trial]
         assert (row.status, row.value, row.step) == ("completed", 5.0 / LONG, LONG)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -36,19 +37,19 @@ class Wrapped:
         self.inner.close()
 
 
-def ended_as(outcome: str) -> Callable[[list[Event]], list[Event]]:
-    def change(events: list[Event]) -> list[Event]:
-        return [
-            dataclasses.replace(e, outcome=outcome) if isinstance(e, Ended) else e for e in events
-        ]
+def with_end(**changes: Any) -> Callable[[list[Event]], list[Event]]:
+    def changed(event: Event) -> Event:
+        if not isinstance(event, Ended):
+            return event
+        return dataclasses.replace(event, outcome=dataclasses.replace(event.outcome, **changes))
 
-    return change
+    return lambda events: [changed(event) for event in events]
 
 
 @pytest.mark.parametrize(
     "change, said",
     [
-        (ended_as("completed"), "says infeasible: it is reported as completed"),
+        (with_end(status="completed"), "says infeasible: it is reported as completed"),
         (lambda events: events[1:], "completed: the first event is"),
         (lambda events: [e for e in events if not isinstance(e, Logged)], "nothing of its curve"),
         (lambda events: [*events, *events[-1:]], "after the attempt had ended"),
@@ -57,13 +58,7 @@ def ended_as(outcome: str) -> Callable[[list[Event]], list[Event]]:
             "an event of an attempt that is not under way",
         ),
         (lambda events: tuple(events) if events else [], "events() gives tuple, not a list"),
-        (
-            lambda events: [
-                dataclasses.replace(e, cause=None, detail="") if isinstance(e, Ended) else e
-                for e in events
-            ],
-            "says infeasible: cause None",
-        ),
+        (with_end(reason=None, detail=""), "says infeasible: cause None"),
     ],
 )
 def test_what_is_wrong_is_said(change, said: str) -> None:

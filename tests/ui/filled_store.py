@@ -13,6 +13,7 @@ import numpy as np
 import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 
 OPTIMIZERS = {
@@ -139,7 +140,7 @@ def finish_some(
     with store.transaction():
         for claim in claims:
             status, curves = curves_of(claim.configuration, points, noise)
-            store.finish(claim, status, None, last=[pack(curves)], first=0)
+            store.end(claim, Outcome(status, None, batches=[pack(curves)], first=0))
     return len(claims)
 
 

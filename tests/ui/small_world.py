@@ -16,6 +16,7 @@ import numpy as np
 import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 
 STEPS = 30
@@ -87,8 +88,11 @@ class Worker:
         steps = np.arange(1, self.points + 1)
         for claim in claims:
             curve = claim.number + 1.0 / steps
-            self.store.finish(
-                claim, "completed", None, last=[pack({"valid_error": (steps, curve)})], first=0
+            self.store.end(
+                claim,
+                Outcome(
+                    "completed", None, batches=[pack({"valid_error": (steps, curve)})], first=0
+                ),
             )
         return [claim.trial for claim in claims]
 

@@ -15,8 +15,10 @@ from tests.ui.small_world import LATER, NAME, fill, read_frame
 
 import tunewright as tw
 from tunewright.present.plain import plain
+from tunewright.store import overview
 from tunewright.store.overview import STATUSES
 from tunewright.store.store import Store
+from tunewright.ui.columns import table as encoded
 from tunewright.ui.serve import served
 
 pytestmark = pytest.mark.beyond_core  # it serves
@@ -153,6 +155,23 @@ def test_the_verdict_is_the_checklists(client: httpx.Client, store: str) -> None
     assert line["chips"] == {verdict: verdicts.count(verdict) for verdict in set(verdicts)}
 
 
+def test_a_verdict_that_a_page_has_is_not_sent_again(client: httpx.Client) -> None:
+    first = client.get(f"{ROUND}/verdict", params={"wait": 1}).json()
+    first = client.get(f"{ROUND}/verdict", params={"wait": 1}).json()
+    assert first["made"] and first["verdict"]
+    again = client.get(f"{ROUND}/verdict", params={"has": first["made"]}).json()
+    assert again["verdict"] is None and again["made"] == first["made"] and again["fresh"]
+    other = client.get(f"{ROUND}/verdict", params={"has": "another"}).json()
+    assert other["verdict"] == first["verdict"]
+
+
+def test_every_page_gets_the_same_table(client: httpx.Client, store: str) -> None:
+    asked = [client.get(f"{ROUND}/table").content for _ in range(3)]
+    assert asked[0] == asked[1] == asked[2]
+    with Store.open(store, create=False, read_only=True) as opened:
+        assert asked[0] == encoded(overview.read_overview(opened, NAME))
+
+
 def test_a_trial_has_its_history(client: httpx.Client, store: str) -> None:
     trial = tw.load(store, NAME).best()
     page = client.get(f"{ROUND}/trial/{trial.number}").json()
@@ -200,7 +219,9 @@ def test_a_campaign_has_the_facts_of_the_public_call(tmp_path: Path) -> None:
     json.dumps(page, allow_nan=False)
 
 
-def test_a_store_that_is_unreadable_for_a_moment_is_read_again(tmp_path: Path) -> None:
+def test_a_store_that_is_unreadable_for_a_moment_is_read_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path, aside = tmp_path / "tuning.db", tmp_path / "aside.db"
     with Store.open(path, create=True):
         pass
@@ -212,3 +233,6 @@ def test_a_store_that_is_unreadable_for_a_moment_is_read_again(tmp_path: Path) -
         back.start()
         assert own.get("/api/home").status_code == 200
         back.join()
+    noted = [one.getMessage() for one in caplog.records if one.name == "tunewright.ui"]
+    assert noted and all("/api/home" in text and "store." in text for text in noted)
+    assert any("not a database" in text for text in noted), "the database's own error"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import shutil
@@ -10,11 +11,13 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from tests.ui.small_world import NAME, Worker, a_round, run_alone
+from tests.ui.small_world import NAME, Worker, a_round, read_frame, run_alone
 
 import tunewright as tw
 from tunewright.errors import NotFound
+from tunewright.store.overview import STATUSES
 from tunewright.ui import changes
 from tunewright.ui.changes import Changes
 from tunewright.ui.source import Source
@@ -64,6 +67,8 @@ async def watching(address: str) -> AsyncIterator[Changes]:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "EVERY_S", 0.02)
+    monkeypatch.setattr(changes, "SLOWEST_S", 0.02)
+    monkeypatch.setattr(changes, "KEEP_S", 0.0)
     monkeypatch.setattr("tunewright.ui.source._ALIKE_S", 1.0)
 
 
@@ -89,6 +94,62 @@ def test_two_pages_receive_what_ends(store_url: str, worker: Worker) -> None:
             assert seen == [set(keys)] * 2
 
     run_alone(story())
+
+
+def test_an_event_holds_the_rows_that_changed(store_url: str, worker: Worker) -> None:
+    async def story() -> None:
+        async with watching(store_url) as own:
+            _, cursor = await own.states(NAME)
+            page = Page(own.stream(NAME, cursor))
+            waiting = asyncio.create_task(page.next())
+            await asyncio.sleep(0.05)
+            (key,) = await end(worker)
+            event = await waiting
+            while STATUSES[_rows(event)["status"][-1]] != "completed":  # claimed, then ended
+                event = await page.next()
+            assert event["keys"] == [key]
+            (trial,) = (t for t in tw.load(store_url, NAME).trials if t.identity == key)
+            rows = _rows(event)
+            assert rows["number"].tolist() == [trial.number]
+            assert rows["value"][0] == np.float32(trial.value or 0.0)
+            await page.close()
+
+    run_alone(story())
+
+
+def _rows(event: dict[str, Any]) -> dict[str, Any]:
+    _, found = read_frame(base64.b64decode(event["rows"]))
+    return found
+
+
+def test_a_page_that_opens_its_stream_late_misses_nothing(
+    store_url: str, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large round takes seconds to load: its page must not be asked to load it again."""
+    monkeypatch.setattr(changes, "KEEP_S", 60.0)
+
+    async def story() -> None:
+        async with watching(store_url) as own:
+            _, cursor = await own.states(NAME)
+            await asyncio.sleep(0.1)  # turns in which no page looks
+            keys = await end(worker, 2)
+            page = Page(own.stream(NAME, cursor))
+            event = await page.next()
+            assert (event["kind"], set(event["keys"])) == ("trials", set(keys))
+            await page.close()
+
+    run_alone(story())
+
+
+@pytest.mark.parametrize("used", [0.0, 0.001, 0.02, 0.05, 1.0, 100.0])
+def test_a_costly_turn_is_followed_by_a_longer_pause(
+    used: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    pause = changes.pause_after(used)
+    assert changes.EVERY_S <= pause <= changes.SLOWEST_S < 2.0, "within the budget of two seconds"
+    if pause < changes.SLOWEST_S:
+        assert used / pause <= changes.SHARE
 
 
 def test_a_cursor_resumes(store_url: str, worker: Worker) -> None:
@@ -151,15 +212,18 @@ def test_who_missed_too_much_reloads(
     run_alone(story())
 
 
-def test_many_at_once_are_one_reload(store_url: str, worker: Worker) -> None:
+def test_many_at_once_are_one_reload(
+    store_url: str, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "MOST_ROWS", 5)
+
     async def story() -> None:
         async with watching(store_url) as own:
             _, cursor = await own.states(NAME)
             page = Page(own.stream(NAME, cursor))
             waiting = asyncio.create_task(page.next())
             await asyncio.sleep(0.05)
-            watched = own._watched[NAME]
-            own._publish(watched, {key: ("completed", 2, 1.0) for key in watched.states})
+            await end(worker, changes.MOST_ROWS + 1)
             assert await waiting == {"kind": "reload"}
             await page.close()
 

@@ -11,6 +11,7 @@ from tests.ui.filled_store import opened
 
 import tunewright as tw
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 
 pytest.importorskip("uvicorn", reason="needs the extra `ui`")
 pytestmark = pytest.mark.beyond_core
@@ -42,7 +43,7 @@ def test_hostile_names_are_text(look: Look, start: Start, tmp_path: Path, text: 
     with opened(store, declared, tw.minimize(metric)) as (made, record, worker):
         for at, claim in enumerate(made.claim(record.id, worker, 8)):
             curve = pack({metric: ([1, 2, 3], [3.0, 2.0, 1.0 + at])})
-            made.finish(claim, "completed", None, last=[curve], first=0)
+            made.end(claim, Outcome("completed", None, batches=[curve], first=0))
     tw.stores.note(store, declared.name, f"note {text}")
     server = start(store)
     own = look(server)

@@ -40,12 +40,38 @@ def test_trials_appear_while_the_round_runs(look: Look, start: Start, tmp_path: 
         ended(page, 20)
         page.locator(".connection.over").wait_for()
         assert page.locator("[role=grid] .status.completed").count() == 20
-        # changed rows were merged: the whole table was asked for once
-        assert [url for url in own.sent if url.endswith("/table")] == whole
-        assert any("/table?key=" in url for url in own.sent)
+        # changed rows came with the events: the table was asked for once
+        assert [url for url in own.sent if "/running/table" in url] == whole
         best = tw.load(store, "running").best().number
         page.locator(f"#trial-{best}").wait_for()
         assert page.locator(".legend a").first.inner_text().endswith(f" {best}")
+
+
+HIDE = """hidden => {
+  Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
+def test_a_hidden_page_asks_for_nothing_and_catches_up(
+    look: Look, start: Start, tmp_path: Path
+) -> None:
+    store = str(tmp_path / "tuning.db")
+    declared = small_round("running", 10, nuisance={"learning_rate": tw.log(1e-2, 1.0)})
+    with opened(store, declared) as (made, record, worker):
+        finish_some(made, record, worker, 4)
+        own = look(start(store))
+        page = own.open("/round/running")
+        ended(page, 4)
+        page.locator(".connection.live").wait_for()
+        page.evaluate(HIDE, True)
+        finish_some(made, record, worker, 3, seed=1)
+        page.wait_for_timeout(2000)
+        assert page.locator('.tile .progress[aria-label^="4 completed"]').count() == 1
+        page.evaluate(HIDE, False)
+        ended(page, 7)
+        # it resumed where it was: nothing was loaded again
+        assert len([url for url in own.sent if "/running/table" in url]) == 1
 
 
 def test_a_server_killed_and_started_again_under_an_open_page(

@@ -90,6 +90,29 @@ def test_curves_of_different_lengths_share_columns(call: Callable[..., Any]) -> 
     assert call("curves", made) == [0, 124]
 
 
+@pytest.mark.parametrize(
+    ("values", "minimize", "beyond"),
+    [
+        ([0.1, 0.11, 0.12, 0.13, 0.14], True, [0, 0, 0, 0, 0]),
+        ([0.1, 0.11, 0.12, 0.13, 9.0], True, [0, 0, 0, 0, 1]),
+        ([0.1, 0.11, 0.12, 0.181, 9.0], True, [0, 0, 0, 1, 1]),  # in the room above the worst
+        ([0.9, 0.89, 0.88, 0.87, -5.0], False, [0, 0, 0, 0, -1]),
+        ([0.1, 9.0], True, [0, 0]),
+        ([0.3, 0.3, 0.3, 0.3], True, [0, 0, 0, 0]),
+        ([], True, []),
+    ],
+)
+def test_values_beyond_the_scale_are_those_of_the_picture(
+    call: Callable[..., Any], values: list[float], minimize: bool, beyond: list[int]
+) -> None:
+    body = (
+        "(() => { const values = Float32Array.from(given[0]);"
+        " const s = m.scaleOf(values, given[1]);"
+        " return [...values].map(v => m.beyondOf(v, s)); })()"
+    )
+    assert call("scatter", body, values, minimize) == beyond
+
+
 def test_numbers_have_four_digits(call: Callable[..., Any]) -> None:
     given = [0.123456, 123456, 1e-7, 0, 12, None, -0.00012345]
     found = call("words", "given.map(m.number)", *given)

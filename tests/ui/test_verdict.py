@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -66,6 +67,9 @@ def test_a_judgement_is_not_begun_again_at_once(store: str) -> None:
         await own.finished(NAME)
         known = own.verdict(NAME, 2)
         assert known.task is not None and known.task.done(), "a round in which trials end all along"
+        first = known.task
+        assert own.verdict(NAME, 2, running=False).task is not first, "its last verdict is at once"
+        await own.finished(NAME)
         await own.close()
 
     run_alone(story())
@@ -131,6 +135,33 @@ def test_the_child_ends_with_the_server(
             os.kill(pid, 0)
 
     run_alone(story())
+
+
+CHILD = """
+import os, sys, time
+from tunewright.ui import verdict
+verdict.LOOKS_S = 0.05
+verdict.end_with_parent()
+print(os.getpid(), flush=True)
+time.sleep(600)
+"""
+KILLED = """
+import os, subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdout=subprocess.PIPE, text=True)
+print(child.stdout.readline().strip(), flush=True)
+os._exit(9)
+"""
+
+
+def test_a_judgement_ends_when_its_server_is_killed() -> None:
+    command = [sys.executable, "-c", KILLED, CHILD]
+    pid = int(subprocess.run(command, capture_output=True, text=True, timeout=120).stdout)
+    for _ in range(600):
+        if not Path(f"/proc/{pid}").exists():
+            return
+        time.sleep(0.1)
+    os.kill(pid, 9)
+    pytest.fail("it still runs")
 
 
 def test_the_address_is_on_no_command_line(

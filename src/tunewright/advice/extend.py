@@ -46,7 +46,7 @@ class Extended:
     why: Message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Extension:
     """The longer round, hyperparameter by hyperparameter."""
 
@@ -69,6 +69,12 @@ def extend(
     """The round that trains the best configuration's neighbourhood for more steps.
 
     `tune` names hyperparameters to be tuned again beside the learning rate.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        max_train_steps: the new length.
+        tune: hyperparameters to tune again beside the learning rate.
+        trials_per_study: of the new round; None: chosen by what is tuned.
     """
     made = extension(results, max_train_steps, tune=tune, trials_per_study=trials_per_study)
     return made.round
@@ -125,7 +131,15 @@ def extension(
         *schedule.notes,
         *_notes(found, results.meaning, old, max_train_steps),
     )
-    return Extension(made, best, old, max_train_steps, found, schedule.rule, notes)
+    return Extension(
+        round=made,
+        best=best,
+        old_steps=old,
+        new_steps=max_train_steps,
+        hyperparameters=found,
+        rule=schedule.rule,
+        notes=notes,
+    )
 
 
 def trained_steps(results: Results) -> int:
@@ -203,7 +217,7 @@ def _around(value: Value, searched: Range | None) -> Range | None:
         return None
     number = float(value)  # type: ignore[arg-type]
     if searched is not None:
-        return searched.around(number)
+        return searched.near(number)
     if number <= 0:
         return None
     return log(in_digits(number / HALF_DECADE), in_digits(number * HALF_DECADE))

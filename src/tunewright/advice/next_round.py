@@ -51,6 +51,10 @@ def next_round(results: Results, findings: Sequence[Finding] | None = None) -> P
 
     `findings` are those of `check(results)`, which is asked when they are not given. Pass results
     joined with earlier rounds (`record.joined`) to let old trials count.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        findings: those of `tw.check(results)`; None: the checklist is run.
     """
     found = pressing(results, check(results) if findings is None else findings)
     made = [one for propose in PROPOSERS for one in propose(results, found)]

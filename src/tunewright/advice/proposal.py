@@ -37,7 +37,7 @@ TRIALS = ("trials", "trials_before")  # facts of a reason
 MOST_GROWTH = 3.0  # times as many trials in one step, however much wider a space gets
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Proposal:
     """A suggested next step: why, and the round or the actions that carry it out.
 
@@ -111,7 +111,9 @@ def proposal(
     if round is not None:
         actions = (RunRound(round.name, _named(search)), *actions)
     because = tuple(dict.fromkeys(finding.check for finding in findings))
-    return Proposal(kind, reason, round, actions, search, because)
+    return Proposal(
+        kind=kind, reason=reason, round=round, actions=actions, search=search, because=because
+    )
 
 
 def continued(

@@ -3,7 +3,7 @@
 What matters is the round's `detect`, else the trial standard deviation known from repeats. A
 quasi-random study has saturated when its last half, or the quarter before it, brought no more than
 that (the same two conditions by which `density` asks for more trials); an adaptive search when the
-second half of its trials brought less. Doubling then gains at most half of what matters.
+second half of its trials brought less. On average, doubling then gains less than what matters.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class Contender:
         return all(own.status == "completed" for own in self.repeats if own.ended)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Campaign:
     """A campaign as recorded."""
 
@@ -335,7 +335,7 @@ def read_campaign(store: Store, definition: Definition) -> Campaign:
     """A campaign as the store has it now."""
     found = store.campaign(definition.name)
     if found is None:
-        return Campaign(definition, incumbent=_incumbent(store, definition))
+        return Campaign(definition=definition, incumbent=_incumbent(store, definition))
     belongs = store.campaign_rounds(found.id)
     own = {name: purpose for name, purpose in belongs if purpose != PROBE}
     rounds = tuple(store.results(name) for name in own)
@@ -344,16 +344,16 @@ def read_campaign(store: Store, definition: Definition) -> Campaign:
     answers = store.probes(campaign=found.id)
     probed = [store.results(name) for name, purpose in belongs if purpose == PROBE]
     return Campaign(
-        definition,
-        rounds,
-        tuple(own.values()),
-        _incumbent(store, definition),
-        mine[-1] if mine else None,
-        tuple(one for one in store.evaluations() if one.look and one.trial in identities),
-        tuple({**one.answer, "probe": one.name} for one in answers),
-        sum(len(results.trials) for results in probed),
-        _probe_seconds(definition, probed, answers),
-        tuple(
+        definition=definition,
+        rounds=rounds,
+        kinds=tuple(own.values()),
+        incumbent=_incumbent(store, definition),
+        launched=mine[-1] if mine else None,
+        looks=tuple(one for one in store.evaluations() if one.look and one.trial in identities),
+        probes=tuple({**one.answer, "probe": one.name} for one in answers),
+        probe_trials=sum(len(results.trials) for results in probed),
+        probe_seconds=_probe_seconds(definition, probed, answers),
+        log=tuple(
             LoggedStep(step.number, step.kind, step.reason, step.round, step.written)
             for step in store.campaign_steps(found.id)
         ),

@@ -24,6 +24,7 @@ from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.probe import add_answer, as_document
 from tunewright.probes.sweep_plan import plan_sweep
 from tunewright.probes.throughput.batch_size import batch_size
+from tunewright.probes.throughput.size_terms import BatchSizeTerms
 from tunewright.probes.throughput.subject import subject_of
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.probes.train_steps import train_steps
@@ -109,8 +110,7 @@ def settle(workload: Workload, space: Round, what: str, watch: Watcher) -> None:
         own = batch_size(
             workload,
             fixed=_beside_batch_size(workload, space),
-            largest=LARGEST,
-            rule=QUICK,
+            terms=BatchSizeTerms(largest=LARGEST, rule=QUICK),
             progress=watch,
         )
         told = as_document(own)

@@ -14,6 +14,10 @@ def campaign(store: str | os.PathLike[str], name: str = "tune") -> Campaign:
     """A campaign as recorded: its rounds, its log, its choice; nothing is trained.
 
     `campaign.best` is the configuration it chose. `tw.tune` with the same space resumes it.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        name: the `name` that `tw.tune` was called with.
     """
     with Store.open(store, create=False) as opened:
         known = read_definition(opened, name)

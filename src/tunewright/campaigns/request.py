@@ -12,6 +12,7 @@ from tunewright.advice.rewrite import unasked
 from tunewright.campaigns.campaign import standing_baseline
 from tunewright.campaigns.definition import Definition
 from tunewright.campaigns.probe import abilities
+from tunewright.campaigns.terms import TuneTerms
 from tunewright.campaigns.train_longer import at_length, check_lengths
 from tunewright.design.conditions import Given
 from tunewright.design.ranges import Range, Value, is_number
@@ -36,20 +37,18 @@ def defined(
     hours: float | None,
     *,
     name: str,
-    baseline: Mapping[str, Value] | None = None,
-    detect: float | None = None,
-    seed: int = 0,
+    terms: TuneTerms | None = None,
     tests: bool = False,
-    extend: float | None = None,
-    extend_to: int | None = None,
 ) -> Definition:
     """A campaign's definition, refused before compute if it cannot be run.
 
     With `extend_to`, a length that was left open is about a tenth of it.
     """
     _check_budget(trials, hours)
+    terms = terms or TuneTerms()
+    extend, extend_to, baseline = terms.extend, terms.extend_to, terms.baseline
     given = frozenset(_given(space))
-    asked = as_space(space, name, seed, detect)
+    asked = as_space(space, name, terms.seed, terms.detect)
     steps = workload.meaning.name("max_train_steps")
     if extend_to is not None and steps not in given:
         asked = replace(asked, fixed={**asked.fixed, steps: _first(workload, asked, extend_to)})
@@ -117,10 +116,6 @@ def _check_lengths(
 ) -> None:
     if extend is None and extend_to is None:
         return
-    if extend is not None and extend_to is not None:
-        raise DesignError("tune.two_lengths")
-    if extend is not None and not (is_number(extend) and 1 < extend < math.inf):
-        raise DesignError("tune.bad_extend", extend=extend)
     name = workload.meaning.name("max_train_steps")
     now = space.fixed.get(name)
     wanted = extend_to

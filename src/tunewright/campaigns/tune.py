@@ -21,7 +21,7 @@ from tunewright.campaigns.probe_answers import REPAIR
 from tunewright.campaigns.repair import repair
 from tunewright.campaigns.request import defined, same_space
 from tunewright.campaigns.step import Step
-from tunewright.design.ranges import Value
+from tunewright.campaigns.terms import TuneTerms
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.execution.evaluate import Measure, evaluate
@@ -58,44 +58,41 @@ def tune(
     space: Mapping[str, Any] | Round,
     trials: int | None = None,
     hours: float | None = None,
-    ask: bool = False,
     *,
     name: str = "tune",
-    baseline: Mapping[str, Value] | None = None,
+    terms: TuneTerms | None = None,
     test: Measure | None = None,
-    detect: float | None = None,
-    seed: int = 0,
-    extend: float | None = None,
-    extend_to: int | None = None,
+    ask: bool = False,
     progress: Wanted = "auto",
+    early_stopping: bool = True,
 ) -> Campaign:
     """Find the best configuration of a space within a budget, by the playbook's whole loop.
 
-    `space` has ranges, lists and conditions by name; a plain value is fixed. `trials` counts every
-    training, repeats included, and is never exceeded; `hours` limits the time. With `ask`, every
-    step is confirmed first. The result is compared with the launched baseline, else with
-    `baseline` (by default what the signature has for everything searched), on fresh seeds. `test`
-    is a function of a checkpoint, looked at once, at the end. `detect` is the smallest difference
-    that matters. With `extend`, the best are trained so many times as long in the end, with
-    `extend_to` for so many steps; the search itself then takes a tenth of that, unless the space
-    fixes the length. The same call again resumes where it stopped; a larger budget continues it.
-    `progress` is as for `run`; every step is shown with its reason.
+    The result is compared with the launched baseline, else with the baseline of the terms, on
+    fresh seeds. The same call again resumes where it stopped; a larger budget continues it.
+
+    Args:
+        workload: the training program, its objective, its store and its executor.
+        space: hyperparameter -> range, list or condition; a plain value is fixed.
+        trials: trainings in all, repeats included; never exceeded.
+        hours: limit of the time; None: no limit.
+        name: of the campaign; its rounds are named after it.
+        terms: baseline, smallest difference, seed, longer training; None: the defaults.
+        test: a function of a checkpoint, called once for the final choice.
+        ask: whether to confirm every step first.
+        progress: as for `tw.run`; every step is shown with its reason.
+        early_stopping: as for `tw.run`; it stops nothing before 60 trials have finished.
     """
-    asked = defined(
-        workload,
-        space,
-        trials,
-        hours,
-        name=name,
-        baseline=baseline,
-        detect=detect,
-        seed=seed,
-        tests=test is not None,
-        extend=extend,
-        extend_to=extend_to,
-    )
+    asked = defined(workload, space, trials, hours, name=name, terms=terms, tests=test is not None)
     watch = watcher_of(progress, workload)
-    ending = tuned(asked, workload, test, confirm=_confirmed if ask else None, watch=watch)
+    ending = tuned(
+        asked,
+        workload,
+        test,
+        confirm=_confirmed if ask else None,
+        watch=watch,
+        early_stopping=early_stopping,
+    )
     if ending.summary is not None:
         heed(ending.step.about, ending.summary, ending.wish)
     return ending.campaign
@@ -109,6 +106,7 @@ def tuned(
     confirm: Confirm | None = None,
     tell: Callable[[Step, Campaign], None] | None = None,
     watch: Watcher | None = None,
+    early_stopping: bool = True,
 ) -> Ending:
     """What `tune` does, for those who want to watch it; signals never raise here.
 
@@ -134,7 +132,7 @@ def tuned(
         else:
             tell(step, campaign)
         _log(workload, campaign, step)
-        summary, wish = _perform(step, campaign, workload, test, seen)
+        summary, wish = _perform(step, campaign, workload, test, seen, early_stopping)
         if summary is not None and summary.why not in ("finished", "no suggestion"):
             with Store.open(workload.store) as store:
                 campaign = read_campaign(store, asked)
@@ -175,13 +173,19 @@ def _perform(
     workload: Workload,
     test: Measure | None,
     seen: Watcher,
+    early_stopping: bool,
 ) -> tuple[Summary | None, Wish]:
     workload = replace(workload, purpose=Purpose(campaign.name, step.kind))
     if step.round is not None:
         hours = _hours_left(campaign)
         search = _search(step, campaign)
         _, summary, wish = supervised(
-            step.round, workload, search=search, max_hours=hours, watch=seen
+            step.round,
+            workload,
+            search=search,
+            max_hours=hours,
+            watch=seen,
+            early_stopping=early_stopping and not step.listed,  # a list is wanted whole
         )
         return summary, wish
     if step.probe:
@@ -210,13 +214,13 @@ def _perform(
 def _shown(step: Step, campaign: Campaign) -> CampaignStep:
     """The step as a watcher learns of it."""
     return CampaignStep(
-        campaign.name,
-        len(campaign.log) + 1,
-        step.kind,
-        step.about,
-        step.reason,
-        step.trials,
-        campaign.left,
+        campaign=campaign.name,
+        number=len(campaign.log) + 1,
+        kind=step.kind,
+        about=step.about,
+        reason=step.reason,
+        trials=step.trials,
+        left=campaign.left,
     )
 
 

@@ -124,11 +124,23 @@ def _ask_study(question: CurveQuestion[F], judged: Judged) -> Finding:
     )
     answer = question.answer(judged, said, seen)
     return Finding(
-        question.check, "study", study.label, answer.verdict, answer.evidence, answer.actions
+        check=question.check,
+        scope="study",
+        about=study.label,
+        verdict=answer.verdict,
+        evidence=answer.evidence,
+        actions=answer.actions,
     )
 
 
 def _cannot_judge(
     check: str, study: Study, why: Message, actions: tuple[Action, ...] = ()
 ) -> Finding:
-    return Finding(check, "study", study.label, "cannot_judge", NotJudged(why), actions)
+    return Finding(
+        check=check,
+        scope="study",
+        about=study.label,
+        verdict="cannot_judge",
+        evidence=NotJudged(why),
+        actions=actions,
+    )

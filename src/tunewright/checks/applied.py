@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tunewright.actions import Advise, Note, ShowTrial
+from tunewright.actions import Action, Advise, Note, ShowTrial
 from tunewright.checks._doubt import MILD, Doubt, numbers
 from tunewright.checks._followed_rate import followed_rate
 from tunewright.checks._options import option_signs
 from tunewright.checks._same_curves import same_curves
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number, same_value
-from tunewright.finding import Evidence, Finding, NotJudged
+from tunewright.finding import Evidence, Finding, NotJudged, Verdict
 from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -68,12 +68,25 @@ def applied(results: Results) -> list[Finding]:
     if evidence.doubts:
         warns = any(_warns(doubt) for doubt in evidence.doubts)
         actions = tuple(_actions(name, evidence.doubts[0]))
-        return [Finding("applied", "round", name, "warn" if warns else "note", evidence, actions)]
+        return [_finding(name, "warn" if warns else "note", evidence, actions)]
     if evidence.confirmed or evidence.options or evidence.curves > 1:
-        return [Finding("applied", "round", name, "ok", evidence)]
+        return [_finding(name, "ok", evidence)]
     why = NotJudged(Message("applied.nothing_shows" if ended else "applied.none_ended"))
     advice = (Advise("report_applied"),) if ended and not results.imported else (Note(name),)
-    return [Finding("applied", "round", name, "cannot_judge", why, advice)]
+    return [_finding(name, "cannot_judge", why, advice)]
+
+
+def _finding(
+    name: str, verdict: Verdict, evidence: Evidence, actions: tuple[Action, ...] = ()
+) -> Finding:
+    return Finding(
+        check="applied",
+        scope="round",
+        about=name,
+        verdict=verdict,
+        evidence=evidence,
+        actions=actions,
+    )
 
 
 def _warns(doubt: Doubt) -> bool:

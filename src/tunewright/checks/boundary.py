@@ -22,12 +22,15 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import Range, choices_of
 from tunewright.finding import Evidence, Finding, NotJudged, Scope, Verdict, said_once
 from tunewright.messages import Message
+from tunewright.stats.additive import chosen, levels, line_and_curve, normal_scores, without
 from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look
+from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
 FALSE_FLAGS = 0.03  # per hyperparameter that does not matter
 MOST_FOR_LONE = 2  # searched hyperparameters: with more, some outer 5 % holds the best by chance
 WALL = 0.8  # of the trials beyond the best ones are infeasible
+MOST_UNORDERED = 8  # values of a list without order whose effect is taken off
 MOST_GROWTH = 3.0  # times as many trials, however much wider the space gets
 RANK: dict[Verdict, int] = {"ok": 0, "note": 1, "warn": 2}
 
@@ -49,6 +52,7 @@ class Edge:
     seen: Look
     verdict: Literal["ok", "note", "warn"] = "ok"
     studies: int = 1  # how many of them were looked at together
+    beside: tuple[str, ...] = ()  # hyperparameters whose effect was taken off first
     wall: Beyond | None = None  # nearly all trials beyond the best ones are infeasible
     bound: NaturalBound | None = None  # no value can pass this end
     proposed: Range | None = None  # a wider range to search
@@ -89,10 +93,9 @@ class BoundaryEvidence(Evidence):
 def boundary(results: Results) -> list[Finding]:
     """Ask each study, all of them pooled, and the scientific lists, whether an end is crowded."""
     studies = settled(results)
-    lines = [
-        [a for a in axes(results, own) if has_edges(a.hyperparameter.range)] for own in studies
-    ]
-    looked = [_edges(results.meaning, own) for own in lines]
+    every = [axes(results, own) for own in studies]
+    lines = [_with_edges(own) for own in every]
+    looked = [_edges(results.meaning, own) for own in every]
     findings = [
         _of_study(results, study, own, edges)
         for study, own, edges in zip(studies, lines, looked, strict=True)
@@ -101,22 +104,74 @@ def boundary(results: Results) -> list[Finding]:
     return findings + _pooled(results, lines, looked) + _scientific(results, studies)
 
 
-def edge(meaning: Meaning, axis: Axis, searched: int) -> Edge:
-    """Judge one axis of one study; `searched` is how many axes with ends the study has."""
+def edge(meaning: Meaning, axis: Axis, searched: int, beside: Rulers | None = None) -> Edge:
+    """Judge one axis of one study; `searched` is how many axes with ends the study has.
+
+    `beside` are the axes that rule the study: the effect of the others among them is taken off.
+    """
     h, feasible = axis.hyperparameter, axis.feasible
-    seen = look(axis.units[feasible], axis.losses[feasible])
+    adjusted = None if beside is None else beside.without(axis)
+    seen = look(axis.units[feasible], axis.losses[feasible], adjusted)
     found = Edge(h.column, h.range, seen)
     if seen.side == "":
         return found
     verdict: Literal["note", "warn"] = "warn"
-    if seen.rule != "crowd":
+    losses = axis.losses
+    if seen.rule == "adjusted" and beside is not None and adjusted is not None:
+        found = replace(found, beside=beside.others(axis))
+        losses = np.full(len(axis.losses), np.inf)
+        losses[feasible] = adjusted
+    elif seen.rule == "lone":
         few = searched <= MOST_FOR_LONE or meaning.of(h.name) == "learning_rate"
         verdict = "warn" if few and seen.feasible >= FEWEST_LONE_WARNS else "note"
-    beyond = _beyond(axis, seen)
+    beyond = _beyond(axis, losses, seen)
     if len(beyond) >= 3 and beyond.mean() >= WALL:
         wall = Beyond(len(beyond), int(beyond.sum()))
         return replace(found, verdict="note", wall=wall)
     return _wider(replace(found, verdict=verdict), h.name, meaning)
+
+
+@dataclass(frozen=True, eq=False)
+class Rulers:
+    """The axes that decide a study, with the normal scores of its feasible trials."""
+
+    scores: Floats
+    blocks: Mapping[str, Floats]  # the terms of each, by name; the clearest first
+
+    def others(self, axis: Axis) -> tuple[str, ...]:
+        """The names of those that are not this one."""
+        return tuple(name for name in self.blocks if name != axis.name)
+
+    def without(self, axis: Axis) -> Floats | None:
+        """The scores without the effects of the others; None where no other rules."""
+        blocks = [self.blocks[name] for name in self.others(axis)]
+        units = axis.units[axis.feasible]
+        if not blocks or len(units) != len(self.scores) or len(np.unique(units)) < 2:
+            return None
+        return without(blocks, line_and_curve(units), self.scores)
+
+
+def rulers(lines: Sequence[Axis]) -> Rulers | None:
+    """Which of these axes rule; None if none does, or with too few feasible trials."""
+    longest = max((len(axis.trials) for axis in lines), default=0)
+    whole = [axis for axis in lines if len(axis.trials) == longest]  # active in every trial
+    feasible = whole[0].feasible if whole else np.zeros(0, dtype=bool)
+    varied = [a for a in whole if 1 < len(np.unique(a.units[feasible])) <= _most_values(a)]
+    if int(feasible.sum()) < FEWEST or len(varied) < 2:
+        return None
+    scores = normal_scores(whole[0].losses[feasible])
+    ordered = [axis.hyperparameter.range.ordered for axis in varied]
+    blocks = [
+        (line_and_curve if in_order else levels)(axis.units[feasible])
+        for axis, in_order in zip(varied, ordered, strict=True)
+    ]
+    found = chosen(blocks, scores)
+    return Rulers(scores, {varied[n].name: blocks[n] for n in found}) if found else None
+
+
+def _most_values(axis: Axis) -> float:
+    """How many values an axis may have to be fitted: few, if they have no order."""
+    return np.inf if axis.hyperparameter.range.ordered else MOST_UNORDERED
 
 
 def _wider(found: Edge, name: str, meaning: Meaning) -> Edge:
@@ -132,9 +187,9 @@ def _wider(found: Edge, name: str, meaning: Meaning) -> Edge:
     return replace(found, proposed=wide.range, times=wide.times)
 
 
-def _beyond(axis: Axis, seen: Look) -> np.ndarray:
+def _beyond(axis: Axis, losses: Floats, seen: Look) -> np.ndarray:
     """Whether each trial beyond the outermost of the best ones is infeasible."""
-    order = np.argsort(axis.losses, kind="stable")[: seen.best_few]
+    order = np.argsort(losses, kind="stable")[: seen.best_few]
     if seen.side == "high":
         return np.asarray(~axis.feasible[axis.units > axis.units[order].max()])
     return np.asarray(~axis.feasible[axis.units < axis.units[order].min()])
@@ -146,13 +201,26 @@ def _of_study(
     about = study.study.label
     if not lines:
         searched = any(h.range.choices is not None for h in study.study.space)
-        return Finding("boundary", "study", about, "ok", BoundaryEvidence((), searched))
+        return Finding(
+            check="boundary",
+            scope="study",
+            about=about,
+            verdict="ok",
+            evidence=BoundaryEvidence((), searched),
+        )
     if not edges:
         most = max(int(axis.feasible.sum()) for axis in lines)
         facts = {"feasible": most, "needed": FEWEST, "adaptive": study.adaptive}
         why = NotJudged(Message("boundary.few_trials", facts))
         more = RunTrials(results.round.name, max(2 * results.round.trials_per_study, 16))
-        return Finding("boundary", "study", about, "cannot_judge", why, (more,))
+        return Finding(
+            check="boundary",
+            scope="study",
+            about=about,
+            verdict="cannot_judge",
+            evidence=why,
+            actions=(more,),
+        )
     return _finding(results, "study", about, edges)
 
 
@@ -163,14 +231,21 @@ def _finding(results: Results, scope: Scope, about: str, edges: Sequence[Edge]) 
     )
     speaking = [e for e in ordered if e.speaks]
     if not speaking:
-        return Finding("boundary", scope, about, "ok", evidence)
+        return Finding(check="boundary", scope=scope, about=about, verdict="ok", evidence=evidence)
     times = float(np.prod([e.times for e in speaking if e.verdict == "warn"]))
     trials = round(results.round.trials_per_study * min(times, MOST_GROWTH))
     evidence = replace(evidence, trials_per_study=trials)
     actions = tuple(e.action for e in speaking)
     if evidence.proposed:
         actions += (NextRound(results.round.name, write=True),)
-    return Finding("boundary", scope, about, speaking[0].verdict, evidence, actions)
+    return Finding(
+        check="boundary",
+        scope=scope,
+        about=about,
+        verdict=speaking[0].verdict,
+        evidence=evidence,
+        actions=actions,
+    )
 
 
 def _pooled(
@@ -235,12 +310,17 @@ def _scientific(results: Results, studies: Sequence[Settled]) -> list[Finding]:
 
 def edges_of(results: Results) -> Mapping[int, tuple[Edge, ...]]:
     """The edges found in each study, by its number."""
-    found = {}
-    for own in settled(results):
-        lines = [a for a in axes(results, own) if has_edges(a.hyperparameter.range)]
-        found[own.study.number] = tuple(_edges(results.meaning, lines))
-    return found
+    return {
+        own.study.number: tuple(_edges(results.meaning, axes(results, own)))
+        for own in settled(results)
+    }
 
 
-def _edges(meaning: Meaning, lines: Sequence[Axis]) -> list[Edge]:
-    return [edge(meaning, axis, len(lines)) for axis in lines if axis.feasible.sum() >= FEWEST]
+def _with_edges(every: Sequence[Axis]) -> list[Axis]:
+    return [axis for axis in every if has_edges(axis.hyperparameter.range)]
+
+
+def _edges(meaning: Meaning, every: Sequence[Axis]) -> list[Edge]:
+    lines, ruling = _with_edges(every), rulers(every)
+    enough = [axis for axis in lines if axis.feasible.sum() >= FEWEST]
+    return [edge(meaning, axis, len(lines), ruling) for axis in enough]

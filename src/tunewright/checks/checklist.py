@@ -7,12 +7,12 @@ chance explains become notes, unless they are about the best setting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
 
-from tunewright.actions import Advise, for_imported
+from tunewright.actions import for_imported
 from tunewright.checks._study_rule import expected_flags
 from tunewright.checks.applied import applied
 from tunewright.checks.baseline import baseline
@@ -26,11 +26,12 @@ from tunewright.checks.instability import instability
 from tunewright.checks.overfitting import overfitting
 from tunewright.checks.periodicity import periodicity
 from tunewright.checks.same_code import same_code
-from tunewright.checks.saturated import SaturatedEvidence, saturated
+from tunewright.checks.saturated import saturated
 from tunewright.checks.sensitivity import sensitivity
 from tunewright.checks.step_variance import step_variance
-from tunewright.checks.still_improving import StillImprovingEvidence, still_improving
+from tunewright.checks.still_improving import still_improving
 from tunewright.checks.training_bug import training_bug
+from tunewright.checks.training_length import one_length
 from tunewright.checks.variance import variance
 from tunewright.finding import Finding, Findings
 from tunewright.store.results import Results
@@ -67,6 +68,9 @@ def check(results: Results) -> Findings:
     """Ask every question of the checklist about a round, in the playbook's order.
 
     The answer is a list; a notebook shows it as one page, warnings first.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
     """
     best = results.top(1)
     label = results.studies[best[0].study].label if best else ""
@@ -76,34 +80,6 @@ def check(results: Results) -> Findings:
     if not results.imported:
         return Findings(found)
     return Findings(replace(f, actions=for_imported(f.actions)) for f in found)
-
-
-def one_length(findings: Sequence[Finding]) -> list[Finding]:
-    """One warning about the length of training per study, where curves warn both ways.
-
-    Curves may gain to the end, and gain less in all of the second half than what matters. If what
-    matters was declared, or is known from repeats, that decides; otherwise the gain does.
-    """
-    warned = {(f.check, f.about): f for f in findings if f.verdict == "warn"}
-    outweighed: dict[tuple[str, str], Finding] = {}
-    for (name, about), late in warned.items():
-        early = warned.get(("saturated", about))
-        if name != "still_improving" or early is None:
-            continue
-        gains, settles = late.evidence, early.evidence
-        if not isinstance(gains, StillImprovingEvidence):
-            continue
-        if not isinstance(settles, SaturatedEvidence):
-            continue
-        if settles.margin_declared:
-            mild = replace(late, verdict="note", evidence=replace(gains, immaterial=True))
-        else:
-            less = replace(settles, still_improving=True, proposed_max_train_steps=None)
-            mild = replace(
-                early, verdict="note", evidence=less, actions=(Advise("declare_margin"),)
-            )
-        outweighed[mild.check, about] = mild
-    return [outweighed.get((f.check, f.about), f) for f in findings]
 
 
 def by_chance(findings: Iterable[Finding], best: str) -> list[Finding]:

@@ -95,7 +95,13 @@ def _ask(results: Results, study: Settled) -> Finding:
             return _cannot_judge(
                 about, Message("judge.feasible_beside_diverged", {"needed": FEWEST})
             )
-        return Finding("edge_of_divergence", "study", about, "ok", EdgeEvidence(rate))
+        return Finding(
+            check="edge_of_divergence",
+            scope="study",
+            about=about,
+            verdict="ok",
+            evidence=EdgeEvidence(rate),
+        )
     losses = losses_of(results, study.trials)
     losses[[row for row, t in enumerate(study.trials) if t.number in found.far]] = np.inf
     worst = None
@@ -115,17 +121,24 @@ def _ask(results: Results, study: Settled) -> Finding:
     )
     speaks = near.near and _diverge(results, found)
     return Finding(
-        "edge_of_divergence",
-        "study",
-        about,
-        "warn" if speaks else "ok",
-        EdgeEvidence(rate, edge),
-        remedies(results) if speaks else (),
+        check="edge_of_divergence",
+        scope="study",
+        about=about,
+        verdict="warn" if speaks else "ok",
+        evidence=EdgeEvidence(rate, edge),
+        actions=remedies(results) if speaks else (),
     )
 
 
 def _cannot_judge(about: str, why: Message, *actions: Action) -> Finding:
-    return Finding("edge_of_divergence", "study", about, "cannot_judge", NotJudged(why), actions)
+    return Finding(
+        check="edge_of_divergence",
+        scope="study",
+        about=about,
+        verdict="cannot_judge",
+        evidence=NotJudged(why),
+        actions=actions,
+    )
 
 
 def _of_rate(own: Region, rate: str) -> bool:

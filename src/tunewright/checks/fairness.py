@@ -116,7 +116,16 @@ def fairness(results: Results) -> list[Finding]:
     feasible = {number: int(np.isfinite(own).sum()) for number, own in losses.items()}
     if sum(count > 0 for count in feasible.values()) < 2:
         why = NotJudged(Message("fairness.one_setting"))
-        return [Finding("fairness", "round", name, "cannot_judge", why, (RunTrials(name),))]
+        return [
+            Finding(
+                check="fairness",
+                scope="round",
+                about=name,
+                verdict="cannot_judge",
+                evidence=why,
+                actions=(RunTrials(name),),
+            )
+        ]
     best = min(losses, key=lambda number: float(losses[number].min(initial=np.inf)))
     tuned = [_tuned(own, feasible) for own in studies]
     evidence = FairnessEvidence(
@@ -131,14 +140,25 @@ def fairness(results: Results) -> list[Finding]:
         kept=kept,
     )
     if not evidence.warns and not evidence.notes:
-        return [Finding("fairness", "round", name, "ok", evidence)]
+        return [
+            Finding(check="fairness", scope="round", about=name, verdict="ok", evidence=evidence)
+        ]
     finish = RunTrials(name) if _unfinished(results) else NextRound(name)
     verdict: Verdict = "warn" if evidence.warns else "note"
     advice = "train_as_long" if evidence.lengths is not None else "tune_equally"
     stale = () if evidence.needs is None else (Advise("length_again"),)
     again = () if kept is None else (_tune_again(kept),)
     actions = (Advise(advice), *stale, *again, finish)
-    return [Finding("fairness", "round", name, verdict, evidence, actions)]
+    return [
+        Finding(
+            check="fairness",
+            scope="round",
+            about=name,
+            verdict=verdict,
+            evidence=evidence,
+            actions=actions,
+        )
+    ]
 
 
 def _alone(results: Results, kept: BatchSizeChange) -> list[Finding]:
@@ -148,7 +168,16 @@ def _alone(results: Results, kept: BatchSizeChange) -> list[Finding]:
     tuned = _tuned(own, {own.study.number: feasible})
     evidence = FairnessEvidence((tuned,), tuned.setting, kept=kept)
     about = results.round.name
-    return [Finding("fairness", "round", about, "note", evidence, (_tune_again(kept),))]
+    return [
+        Finding(
+            check="fairness",
+            scope="round",
+            about=about,
+            verdict="note",
+            evidence=evidence,
+            actions=(_tune_again(kept),),
+        )
+    ]
 
 
 def _tune_again(kept: BatchSizeChange) -> Advise:

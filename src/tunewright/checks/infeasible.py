@@ -122,7 +122,14 @@ def _ask(results: Results, study: Settled) -> Finding:
         facts = {"ended": count, "needed": FEWEST, "adaptive": study.adaptive}
         why = NotJudged(Message("infeasible.few_trials", facts))
         run = (RunTrials(results.round.name),)
-        return Finding("infeasible", "study", about, "cannot_judge", why, run)
+        return Finding(
+            check="infeasible",
+            scope="study",
+            about=about,
+            verdict="cannot_judge",
+            evidence=why,
+            actions=run,
+        )
     found = find_infeasible(results, study)
     bad = len(found.bad)
     low, high = wilson(bad, count)
@@ -137,7 +144,14 @@ def _ask(results: Results, study: Settled) -> Finding:
         nearly_all=bad == count or (bad / count > NEARLY_ALL and low > MANY),
     )
     verdict, actions = _judged(results, evidence)
-    return Finding("infeasible", "study", about, verdict, evidence, actions)
+    return Finding(
+        check="infeasible",
+        scope="study",
+        about=about,
+        verdict=verdict,
+        evidence=evidence,
+        actions=actions,
+    )
 
 
 def _evidence(branch: tuple[Shared, ...], own: Region) -> RegionEvidence:

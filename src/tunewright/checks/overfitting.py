@@ -31,13 +31,21 @@ from tunewright.checks._study_rule import (
 from tunewright.checks.spacing import SpacedCurves, spaced, tables
 from tunewright.checks.training_bug import rise_readings
 from tunewright.finding import Finding
-from tunewright.stats.noise import Floats, NoisyCurves, mean_variance, noisy_curves
+from tunewright.stats.noise import (
+    Floats,
+    NoisyCurves,
+    mean_variance,
+    moving_mean,
+    noisy_curves,
+)
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 MEDIAN_LIMIT = 2.2
 SURELY = 7.0  # standard errors: one such curve is no chance, however many were read
+BROAD = 0.2  # of the evaluations: the width of the broad means
 Kind = Literal["overfitting", "training too", "unknown"]
+Positions = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +60,12 @@ class Worse:
 
 
 def got_worse(curves: NoisyCurves) -> Worse:
-    """Compare the lowest moving mean of each curve with its last one."""
+    """Compare the lowest moving mean of each curve with its last one, narrow and broad.
+
+    A broad mean finds a slow rise in a rough curve of few evaluations, where a narrow one drowns.
+    """
     evaluations, width = curves.evaluations, curves.width
-    lowest = curves.means.argmin(axis=1)
-    rise = curves.means[:, -1] - curves.best
-    early = curves.factor_at(lowest + width // 2)
-    late = curves.factor_at(evaluations - 1 - width // 2)
-    z = rise / (curves.mean_sd(width) * np.sqrt(early**2 + late**2))
+    lowest, rise, z = _risen(curves, curves.means, width)
     apart = evaluations - width - lowest >= width
     end = curves.values[:, -max(width // 2, 2) :].mean(axis=1)
     matters = (
@@ -68,7 +75,33 @@ def got_worse(curves: NoisyCurves) -> Worse:
         & (rise > 0.005 * np.abs(curves.best))
         & (np.maximum(curves.total, rise) > 5 * curves.sd)
     )
-    return Worse(lowest, rise, z, matters, matters & (z > 3 + 40 / evaluations))
+    flagged = matters & (z > 3 + 40 / evaluations)
+    return Worse(lowest, rise, z, matters, flagged | _risen_slowly(curves))
+
+
+def _risen(curves: NoisyCurves, means: Floats, width: int) -> tuple[Positions, Floats, Floats]:
+    """Where each moving mean is lowest, how far it rose to the end, and that in standard errors."""
+    lowest = means.argmin(axis=1)
+    rise = means[:, -1] - means.min(axis=1)
+    early = curves.factor_at(lowest + width // 2)
+    late = curves.factor_at(curves.evaluations - 1 - width // 2)
+    return lowest, rise, rise / (curves.mean_sd(width) * np.sqrt(early**2 + late**2))
+
+
+def _risen_slowly(curves: NoisyCurves) -> npt.NDArray[np.bool_]:
+    """Which curves rose by means of a fifth of the evaluations: twice as much must matter."""
+    evaluations = curves.evaluations
+    width = max(3, round(BROAD * evaluations))
+    means = moving_mean(curves.values, width)
+    lowest, rise, z = _risen(curves, means, width)
+    end = curves.values[:, -max(width // 3, 2) :].mean(axis=1)
+    return np.asarray(
+        (evaluations - width - lowest >= width)
+        & (end - means.min(axis=1) > 0.5 * rise)
+        & (rise > 0.04 * curves.total)
+        & (rise > 0.005 * np.abs(curves.best))
+        & (z > 3 + 25 / evaluations)
+    )
 
 
 @dataclass(frozen=True)
@@ -132,7 +165,7 @@ def _readings(results: Results, table: SpacedCurves) -> list[Reading[Worsened]]:
     for row, trial in enumerate(table.trials):
         lowest = int(worse.lowest[row])
         kind: Kind | None = None
-        if worse.matters[row] and worse.z[row] > MEDIAN_LIMIT:
+        if worse.flagged[row] or (worse.matters[row] and worse.z[row] > MEDIAN_LIMIT):
             stretch = _stretches(table.steps[row], lowest, curves.width)
             share = worse.rise[row] / max(curves.total[row], worse.rise[row])
             kind = _kind(trial, results.meaning.name("train_loss"), stretch, float(share))

@@ -50,7 +50,8 @@ class Settled:
     """A study's trials that came to an end and can be counted on."""
 
     study: Study
-    trials: tuple[Trial, ...]  # completed or infeasible, of a search that was laid out beforehand
+    # completed, infeasible or stopped early, of a search that was laid out beforehand
+    trials: tuple[Trial, ...]
     adaptive: int  # trials left out because their search looked at results
 
     @cached_property
@@ -64,7 +65,8 @@ def settled(results: Results) -> list[Settled]:
     found: dict[int, list[Trial]] = {study.number: [] for study in results.studies}
     adaptive = dict.fromkeys(found, 0)
     for trial in results.trials:
-        if trial.status in ("completed", "infeasible"):
+        censored = trial.bound_of(results.objective.metric) is not None
+        if trial.status in ("completed", "infeasible") or censored:
             if (trial.search or results.search) in LAID_OUT:
                 found[trial.study].append(trial)
             else:
@@ -85,9 +87,13 @@ def axes(results: Results, study: Settled) -> list[Axis]:
 
 
 def losses_of(results: Results, trials: Sequence[Trial]) -> Floats:
-    """The objective of each trial, lower being better, and infinite without one."""
-    sign = -results.objective.sign
-    return np.array([np.inf if t.value is None else sign * t.value for t in trials], dtype=float)
+    """The objective of each trial, lower being better, and infinite without one.
+
+    A pruned trial counts with the best value it could still reach: it is not better than that.
+    """
+    sign, metric = -results.objective.sign, results.objective.metric
+    values = [t.bound_of(metric) if t.value is None else t.value for t in trials]
+    return np.array([np.inf if value is None else sign * value for value in values], dtype=float)
 
 
 def has_edges(searched: Range) -> bool:

@@ -65,7 +65,16 @@ def same_code(results: Results) -> list[Finding]:
     known = [(t, results.origins[t.identity]) for t in ended if t.identity in results.origins]
     if not known:
         why = NotJudged(Message("same_code.not_recorded"))
-        return [Finding("same_code", "round", name, "cannot_judge", why, (Note(name),))]
+        return [
+            Finding(
+                check="same_code",
+                scope="round",
+                about=name,
+                verdict="cannot_judge",
+                evidence=why,
+                actions=(Note(name),),
+            )
+        ]
     origins = [origin for _, origin in known]
     differences = tuple(
         _difference(part, groups, known, compared.files)
@@ -82,7 +91,16 @@ def same_code(results: Results) -> list[Finding]:
         differences=differences,
     )
     verdict, actions = _judged(name, evidence)
-    return [Finding("same_code", "round", name, verdict, evidence, actions)]
+    return [
+        Finding(
+            check="same_code",
+            scope="round",
+            about=name,
+            verdict=verdict,
+            evidence=evidence,
+            actions=actions,
+        )
+    ]
 
 
 def _judged(

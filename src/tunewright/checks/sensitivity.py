@@ -3,8 +3,8 @@
 A functional analysis of variance with the plainest model that sees an optimum: each axis adds a
 quadratic (a list without order one level per value) to the normal scores of the objective. What an
 axis explains beyond all others is tested by F, with an interval from resampled residuals; where
-trials are too few for all axes at once, each is tested alone. *Interactions* are products of two
-positions beyond that fit.
+trials are too few for all axes at once (fewer than three for each term), each is tested beside
+those that rule (stats/additive.py). *Interactions* are products of two positions beyond that fit.
 
 PED-ANOVA (how differently the best quarter is spread along an axis) was measured beside it: at 16
 trials it found the main hyperparameter of a quadratic world in 7 % of studies, this in all; the
@@ -26,11 +26,21 @@ from tunewright.actions import Action, Advise, RunTrials
 from tunewright.checks.positions import Axis, Settled, axes, settled
 from tunewright.finding import Evidence, Finding, NotJudged, said_once
 from tunewright.messages import Message
+from tunewright.stats.additive import (
+    basis,
+    chosen,
+    levels,
+    line_and_curve,
+    normal_scores,
+    p_beyond,
+    with_ones,
+)
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
 FEWEST = 10  # feasible trials
-SPARE = 4  # degrees of freedom the fit must leave
+SPARE = 4  # degrees of freedom a fit leaves
+FEWEST_FOR_ALL = 3  # feasible trials for each term, to fit every axis at once
 FEWEST_PER_TERM = 2  # feasible trials for each term of the fit, to look for interactions
 LARGEST = 2000  # trials: more change nothing but the work
 MOST_VALUES = 8  # of a list without order
@@ -50,7 +60,7 @@ class Importance:
     interval: tuple[float, float]  # 90 %
     p: float
     matters: bool  # at a false discovery rate of 5 %
-    alone: bool  # tested without the others, for want of trials
+    alone: bool  # tested beside those that rule only, for want of trials
     best_quarter: tuple[float, float] | None  # 10 to 90 % of their positions; None without order
 
 
@@ -96,32 +106,32 @@ class SensitivityEvidence(Evidence):
 
 def importances(lines: Sequence[Axis]) -> list[Importance]:
     """The importance of each axis, from feasible trials in which all of them are active."""
-    from scipy.special import fdtrc
-
     rows = _feasible(lines)
-    scores = _normal_scores(lines[0].losses[rows])
+    scores = normal_scores(lines[0].losses[rows])
     blocks = [_terms(axis, axis.units[rows]) for axis in lines]
     count, terms = len(rows), 1 + sum(block.shape[1] for block in blocks)
-    alone = count < terms + SPARE
-    everything = np.concatenate([np.ones((count, 1)), *blocks], axis=1)
+    few = count < FEWEST_FOR_ALL * terms
+    rulers = chosen(blocks, scores) if few else list(range(len(blocks)))
     own, drawn, p = [], [], []
     random = np.random.default_rng([0x5E45, count])
     picked = random.integers(0, count, (RESAMPLES, count))
     for number, block in enumerate(blocks):
-        others = [b for n, b in enumerate(blocks) if n != number and not alone]
-        rest = _basis(np.concatenate([np.ones((count, 1)), *others], axis=1))
-        basis = _basis(block - rest @ (rest.T @ block))
-        full = _basis(np.concatenate([np.ones((count, 1)), block], axis=1) if alone else everything)
+        others = [blocks[n] for n in rulers if n != number]
+        while others and sum(b.shape[1] for b in (*others, block)) > count - SPARE:
+            others.pop()  # the least clear of them
+        rest = basis(with_ones(others, count))
+        added = basis(block - rest @ (rest.T @ block))
+        full = basis(with_ones([*others, block], count))
         fitted = full @ (full.T @ scores)
         residuals = scores - fitted
         freedom = count - full.shape[1]
         noise = float(residuals @ residuals) / freedom
-        size = basis.shape[1]
-        explained = float(((basis.T @ scores) ** 2).sum())
-        p.append(float(fdtrc(size, freedom, explained / max(size * noise, 1e-300))))
+        size = added.shape[1]
+        explained = float(((added.T @ scores) ** 2).sum())
+        p.append(p_beyond(block, rest, scores))
         again = fitted + residuals[picked] * np.sqrt(count / freedom)
         own.append(max(0.0, explained - size * noise))
-        drawn.append(np.maximum(0.0, ((again @ basis) ** 2).sum(axis=1) - 2 * size * noise))
+        drawn.append(np.maximum(0.0, ((again @ added) ** 2).sum(axis=1) - 2 * size * noise))
     total = np.maximum(np.sum(drawn, axis=0), 1e-12)
     low, high = np.quantile(np.array(drawn) / total, [0.05, 0.95], axis=1)
     shares = np.array(own) / max(sum(own), 1e-12)
@@ -134,7 +144,7 @@ def importances(lines: Sequence[Axis]) -> list[Importance]:
             (float(min(low[n], shares[n])), float(max(high[n], shares[n]))),
             p[n],
             bool(real[n]),
-            alone,
+            few,
             _where(axis, axis.units[rows][top]),
         )
         for n, axis in enumerate(lines)
@@ -151,14 +161,14 @@ def interactions(lines: Sequence[Axis]) -> list[Interaction] | None:
     terms = 1 + sum(block.shape[1] for block in blocks)
     if len(ordered) < 2 or len(rows) < FEWEST_PER_TERM * terms + 2:
         return None
-    scores = _normal_scores(lines[0].losses[rows])
-    basis = _basis(np.concatenate([np.ones((len(rows), 1)), *blocks], axis=1))
-    rest = scores - basis @ (basis.T @ scores)
-    freedom = len(rows) - basis.shape[1] - 1
+    scores = normal_scores(lines[0].losses[rows])
+    fit = basis(with_ones(blocks, len(rows)))
+    rest = scores - fit @ (fit.T @ scores)
+    freedom = len(rows) - fit.shape[1] - 1
     found = []
     for one, other in itertools.combinations(ordered, 2):
         product = _centred(one.units[rows]) * _centred(other.units[rows])
-        product = product - basis @ (basis.T @ product)
+        product = product - fit @ (fit.T @ product)
         size = float(product @ product)
         if size < 1e-12:
             continue
@@ -213,12 +223,21 @@ def _ask(results: Results, study: Settled) -> Finding:
     feasible = sum(t.status == "completed" for t in study.trials)
     if not lines and not weighed:
         why = NotJudged(_why_no_axis(study))
-        return Finding("sensitivity", "study", about, "cannot_judge", why)
+        return Finding(
+            check="sensitivity", scope="study", about=about, verdict="cannot_judge", evidence=why
+        )
     if feasible < FEWEST:
         facts = {"feasible": feasible, "needed": FEWEST}
         why = NotJudged(Message("judge.feasible_trials", facts))
         more = RunTrials(name, max(16, 2 * results.round.trials_per_study))
-        return Finding("sensitivity", "study", about, "cannot_judge", why, (more,))
+        return Finding(
+            check="sensitivity",
+            scope="study",
+            about=about,
+            verdict="cannot_judge",
+            evidence=why,
+            actions=(more,),
+        )
     pairs = interactions(lines) if lines else None
     known = {one.name for one in weighed}
     own = importances(lines) if lines else []
@@ -232,7 +251,14 @@ def _ask(results: Results, study: Settled) -> Finding:
     actions: tuple[Action, ...] = ()
     if evidence.unseen and evidence.matter:
         actions = (Advise("fix_candidates", {"names": evidence.unseen[:MOST_NAMED]}),)
-    return Finding("sensitivity", "study", about, "ok", evidence, actions)
+    return Finding(
+        check="sensitivity",
+        scope="study",
+        about=about,
+        verdict="ok",
+        evidence=evidence,
+        actions=actions,
+    )
 
 
 def _conditional(axis: Axis, every: Sequence[Axis]) -> Importance | None:
@@ -257,31 +283,13 @@ def _feasible(lines: Sequence[Axis]) -> npt.NDArray[np.int64]:
     return np.flatnonzero(np.isfinite(lines[0].losses))[:LARGEST]
 
 
-def _normal_scores(losses: Floats) -> Floats:
-    """The losses as if they were drawn from a normal distribution: only their order counts."""
-    from scipy.special import ndtri
-    from scipy.stats import rankdata
-
-    return np.asarray(ndtri((rankdata(losses) - 0.375) / (len(losses) + 0.25)))
-
-
 def _terms(axis: Axis, units: Floats) -> Floats:
     """What the model knows of one axis: a line and a curve, or one column for each value."""
-    values = np.unique(units)
-    if _unordered(axis) or len(values) == 2:
-        return np.asarray((units[:, None] == values[None, 1:]).astype(float))
-    centred = _centred(units)
-    return np.stack([centred, centred**2], axis=1)
+    return levels(units) if _unordered(axis) else line_and_curve(units)
 
 
 def _centred(units: Floats) -> Floats:
     return np.asarray(units - units.mean())
-
-
-def _basis(columns: Floats) -> Floats:
-    """An orthonormal basis of the columns, without those that add nothing."""
-    left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    return np.asarray(left[:, sizes > 1e-9 * max(float(sizes[0]), 1e-300)])
 
 
 def _usable(axis: Axis) -> bool:

@@ -1,4 +1,4 @@
-"""How an error is told: what happened, where, the likely cause, the next command.
+"""How an error is printed: what happened, where, the likely cause, the next command.
 
 Never a bare traceback: one that nobody foresaw is kept in a file whose path is printed. The exit
 codes of every command are decided here too.
@@ -40,7 +40,7 @@ WRONG = (DesignError, WorkloadError, NotFound, MissingExtra, Misuse, PipelineErr
 
 @dataclass(frozen=True)
 class Problem:
-    """An error as people read it."""
+    """An error as text for a terminal."""
 
     what: str  # one sentence, or one line for each of several problems
     where: str = ""  # file and line
@@ -116,7 +116,7 @@ def _usage(error: BaseException) -> Problem:
 
 
 def _keep(error: BaseException) -> Path:
-    """Write the traceback into a file of its own, readable by this user alone."""
+    """Write the traceback into a separate file, readable by this user alone."""
     handle, name = tempfile.mkstemp(prefix="tunewright-error-", suffix=".txt")
     text = "".join(traceback.format_exception(error))
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:

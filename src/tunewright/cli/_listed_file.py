@@ -48,8 +48,8 @@ def list_for(
     """The round and the list to run it with; None if no list is asked for or was begun with.
 
     Unless the trials were `counted` on the command line, the round has as many as are listed, so
-    that none is left out unsaid. A round begun with a list goes on without its file: the record has
-    it. Refuses what does not fit before anything is trained.
+    that none is left out unsaid. A round that began with a list continues without its file: the
+    store has it. Refuses what does not fit before anything is trained.
     """
     if file is not None and search is not None:
         raise Misuse("listed.file_and_search", file=file, search=search, remedy=Advise("give_one"))
@@ -130,7 +130,7 @@ def _plain(row: Any) -> Any:
 
 
 def _value(cell: str) -> Value:
-    """What a cell of text stands for.
+    """The value of a cell of text.
 
     >>> [_value(cell) for cell in ("128", "1e-3", "true", "adam", "nan")]
     [128, 0.001, True, 'adam', 'nan']

@@ -73,7 +73,7 @@ def judged_by(
 def objective_asked(
     results: Results, minimize: str | None, maximize: str | None, at: str | None
 ) -> Objective:
-    """The objective these options stand for; refuses a metric that no trial has logged."""
+    """The objective of these options; refuses a metric that no trial has logged."""
     if minimize is not None and maximize is not None:
         raise Misuse(
             "objective.two_directions",

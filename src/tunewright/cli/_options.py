@@ -77,7 +77,7 @@ HoursOption = Annotated[
 
 
 def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
-    """What a name on the command line stands for; the nearest one is offered for a misspelling."""
+    """What a name on the command line means; the nearest one is offered for a misspelling."""
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=1)

@@ -32,7 +32,7 @@ def carried_out(
     store: str | None,
     executor: Executor,
 ) -> Found:
-    """What a probe answers; interrupted, it says how to go on."""
+    """The answer of a probe; after an interrupt, the command that resumes it."""
     project = need_project()
     store = None if store is None else anchored(store, Path.cwd())
     known = begin_from(project.store(store), round, number)

@@ -66,7 +66,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         Verb(
             "repeat",
             "run.repeat",
-            "Train a trial's configuration again under new seeds: how much of its value is luck?",
+            "Train a trial's configuration again under new seeds: how much of its value is noise?",
         ),
         Verb(
             "again",
@@ -89,7 +89,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "tune",
             "tune.tune",
             "Tune on autopilot: explore, exploit, repeat, launch, within a budget. The same call "
-            "goes on.",
+            "resumes.",
         ),
         Verb(
             "probe",
@@ -181,7 +181,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "Show every launch decision, oldest first, and the baseline that came of them.",
         ),
     ),
-    "Keep the record": (
+    "Look after the store": (
         Verb(
             "import",
             "import_.import_",

@@ -1,4 +1,4 @@
-"""Commands that keep the record: backup and restore."""
+"""The commands `backup` and `restore`: copies of a store."""
 
 from __future__ import annotations
 

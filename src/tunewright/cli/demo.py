@@ -23,7 +23,7 @@ from tunewright.remedies import use
 CAMPAIGN, ROUND, REPORT = "tune", "depth", "report.html"
 TRIALS = 100
 WORKLOAD_TEXT = """\
-# What is trained, how it is judged, and where the record is kept.
+# What is trained, how it is judged, and where the store is.
 [workload]
 function = "train.py:train"
 minimize = "valid_error"
@@ -84,7 +84,7 @@ def demo(
     """Tune a small network on handwritten digits by the whole loop: about three minutes.
 
     How long to train, exploration, exploitation, repeats, the launch decision, the test set, and a
-    report. Ctrl-C stops it; the same command goes on.
+    report. Ctrl-C stops it; the same command resumes it.
     """
     for package, name in (("torch", "torch"), ("sklearn", "scikit-learn")):
         if importlib.util.find_spec(package) is None:
@@ -95,7 +95,7 @@ def demo(
     asked = project.round(CAMPAIGN)
     say(f"The demo's project is {folder}/: train.py (what is trained), {FILE} (how it is judged),")
     say(f"{ROUNDS}/{CAMPAIGN}.toml (what may be changed). It asks: {asked.goal}")
-    say(f"{trials} trainings in all; some will diverge, and that is data. Every step says why.")
+    say(f"{trials} trainings in all; some diverge, and that is data. Every step shows its reason.")
     ending = run_campaign(
         project,
         asked,

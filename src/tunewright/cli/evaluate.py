@@ -61,7 +61,7 @@ def evaluate(
     results = load(project.store(store), round, earlier=False)
     trials = results.top(top) if number is None else (results.trial(number),)
     if not trials:
-        results.best()  # says why there is none
+        results.best()  # raises why there is none
     with project.entered():
         found = evaluate_trials(
             trials,

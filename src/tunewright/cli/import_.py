@@ -35,7 +35,7 @@ from tunewright.store.secrets import masked_words
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command line says of a source."""
+    """The options of a command line about a source."""
 
     address: str
     part: str | None  # of it: a study, an experiment, a file of curves
@@ -57,13 +57,15 @@ SOURCES: Mapping[str, Callable[[Asked], Results]] = {
     "wandb": lambda a: importers.wandb(
         a.address, objective=a.named, metrics=a.metrics, **a.options
     ),
+    "trackio": lambda a: importers.trackio(a.address, a.part, objective=a.named, **a.options),
+    "swanlab": lambda a: importers.swanlab(a.address, objective=a.named, **a.options),
     "tensorboard": lambda a: importers.tensorboard(a.address, objective=a.named, **a.options),
     "ray": lambda a: importers.ray_tune(a.address, objective=a.named, **a.options),
     "table": lambda a: importers.tables(
         a.address, a.part, objective=a.named, metrics=a.metrics, **a.options
     ),
 }
-PARTED = ("optuna", "mlflow", "table")
+PARTED = ("optuna", "mlflow", "trackio", "table")
 Names = list[str] | None
 
 
@@ -74,7 +76,10 @@ def import_(
     ],
     part: Annotated[
         str | None,
-        typer.Argument(help="Which Optuna study or MLflow experiment; a table's file of curves."),
+        typer.Argument(
+            help="Which Optuna study, MLflow experiment or Trackio project; a table's file of "
+            "curves."
+        ),
     ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="What to call the round.", show_default=False)

@@ -106,10 +106,13 @@ def print_scan(found: projects.Scan) -> None:
     if found.tried is not None:
         for line in found.tried.output:
             say(f"  | {words.printable(line)}")
-        patterns = [*found.tried.patterns]
-        code = "scan.tried" if patterns else "scan.tried_nothing"
-        tried = {"seconds": found.tried.seconds, "patterns": len(patterns)}
+        patterns, files = [*found.tried.patterns], found.tried.files
+        code = "scan.tried" if patterns or files else "scan.tried_nothing"
+        tried = {"seconds": found.tried.seconds, "patterns": len(patterns), "files": len(files)}
         say(str(Message(code, tried)))
+        for own in files:
+            facts = {"pattern": own.pattern, "metrics": list(own.metrics), "points": own.points}
+            say(f"  {words.printable(Message('scan.tried_file', facts).text)}")
     for note in found.notes:
         say(f"note: {words.printable(note.text)}", style="yellow")
     if found.required:

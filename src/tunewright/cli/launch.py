@@ -117,8 +117,8 @@ def launch(
 ) -> None:
     """Decide whether a round's best becomes the baseline: train both again on fresh seeds.
 
-    The trial that tuning found never counts, since it was picked for its luck. Runs until it is
-    clear; a launch is kept in the history and becomes the baseline of the next one.
+    The trial that tuning found never counts, since it was picked partly for its noise. Runs
+    until it is clear; a launch is kept in the history and becomes the baseline of the next one.
     """
     project = need_project()
     address = project.store(None if store is None else anchored(store, Path.cwd()))

@@ -140,7 +140,7 @@ def _next_action(round: str, proposals: Sequence[Proposal], written: Proposal | 
 
 
 def _taken(store: str | None) -> set[str]:
-    """The names of rounds in the record and in the project's folder."""
+    """The names of rounds in the store and in the project's folder."""
     project = find_project()
     beside = project.round_names if project is not None else []
     return {*recorded_names(store_address(store)), *beside}
@@ -182,7 +182,7 @@ def _new_file(round: Round, reason: str, search: str | None = None) -> Path:
 
 
 def _raise_trials(path: Path, round: Round) -> Path:
-    """Change the number of trials in a file, and nothing else: it may hold people's comments."""
+    """Change the number of trials in a file, and nothing else: it may hold a user's comments."""
     text = path.read_text(encoding="utf-8")
     line = re.compile(r"^(\s*trials_per_study\s*=\s*)\d+", re.MULTILINE)
     path.write_text(line.sub(rf"\g<1>{round.trials_per_study}", text, count=1), encoding="utf-8")

@@ -59,7 +59,7 @@ def train_steps(
         str | None,
         typer.Option(
             metavar="METRIC",
-            help="What tells a perfect fit; by default a logged training error or the loss.",
+            help="What shows a perfect fit; by default a logged training error or the loss.",
             show_default=False,
         ),
     ] = None,
@@ -84,7 +84,7 @@ def train_steps(
     """How many steps are enough? A sweep of constant learning rates to the first perfect fit.
 
     Augmentation, regularisation and schedule are switched off, by the off values that
-    tunewright.toml declares. The same command again finds what was run, and goes on where it was
+    tunewright.toml declares. The same command again finds what was run, and resumes where it was
     interrupted.
     """
 
@@ -210,7 +210,7 @@ def critical_batch(
     """Up to which batch size does a larger one save steps? A study at each size, tuned anew.
 
     Ranges and fixed values come from rounds/ROUND.toml. The same command again finds what was run,
-    and goes on where it was interrupted.
+    and resumes where it was interrupted.
     """
     if noise_scale is not None:
         look_first(round, whole_numbers(noise_scale, "--noise-scale"), small_norm, store, json)

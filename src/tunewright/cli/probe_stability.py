@@ -65,7 +65,7 @@ def stability(
 ) -> None:
     """Is training unstable just above the best learning rate? Short runs, every step evaluated.
 
-    The same command again finds what was run, and goes on where it was interrupted.
+    The same command again finds what was run, and resumes where it was interrupted.
     """
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Stability:
@@ -100,7 +100,7 @@ def warmup(
     """How short a warm-up allows a far higher learning rate? Then whole trainings with it.
 
     Finds the lowest unstable learning rate, then the shortest warm-up that makes ten times that
-    rate stable (else three times; else with clipping). The same command again goes on.
+    rate stable (else three times; else with clipping). The same command again resumes.
     """
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Warmup:

@@ -24,6 +24,7 @@ from tunewright.probes.throughput.cost import Cost
 from tunewright.probes.throughput.input_bound import InputBound, input_bound as probe_input_bound
 from tunewright.probes.throughput.knee import gain
 from tunewright.probes.throughput.size_answer import BatchSizes
+from tunewright.probes.throughput.size_terms import BatchSizeTerms
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.progress.choose import on_screen
 from tunewright.project._function import find_function
@@ -115,14 +116,16 @@ def batch_size(
     answer = probe_batch_size(
         what,
         fixed=_settings(set_),
-        smallest=smallest,
-        largest=largest,
-        everything=everything,
-        longest=_settings(longest, "--longest"),
-        processes=processes,
-        memory_gb=memory_gb,
+        terms=BatchSizeTerms(
+            smallest=smallest,
+            largest=largest,
+            everything=everything,
+            longest=_settings(longest, "--longest"),
+            processes=processes,
+            memory_gb=memory_gb,
+            rule=QUICK if quick else TimingRule(),
+        ),
         cost=Cost(price, upfront, _steps(steps), critical, budget),
-        rule=QUICK if quick else None,
         store=kept_in,
         again=again,
         progress=on_screen(),

@@ -1,4 +1,4 @@
-"""Commands that show a round to people: plot and report. They never train anything."""
+"""The commands `plot` and `report`: a round as figures and pages. They never train anything."""
 
 from __future__ import annotations
 

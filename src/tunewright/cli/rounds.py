@@ -38,7 +38,7 @@ def rm(
 ) -> None:
     """Remove a round from the store; --undo brings it back.
 
-    Its name is free then: run a mended rounds/ROUND.toml under it. Refused while somebody runs it,
+    Its name is free then: run a corrected rounds/ROUND.toml under it. Refused while it runs,
     and where another round, a launch or a campaign rests on it. Its trial folders stay.
     """
     address = store_address(store)

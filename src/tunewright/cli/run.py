@@ -39,6 +39,8 @@ from tunewright.present.terminal.screen import say, screen
 from tunewright.progress.choose import on_screen
 from tunewright.progress.watcher import Concluded, Summary
 from tunewright.search.search import Search
+from tunewright.store.claim import claim_of
+from tunewright.store.outcome import Outcome
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
 
@@ -61,6 +63,13 @@ def run(
     ] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed trials again.")
+    ] = False,
+    early_stopping: Annotated[
+        bool,
+        typer.Option(
+            "--early-stopping",
+            help="Stop trials that cannot win, once 60 of each study have finished.",
+        ),
     ] = False,
     search: SearchOption = None,
     listed: ListedOption = None,
@@ -110,13 +119,14 @@ def run(
         max_hours=max_hours,
         retry_failed=retry_failed,
         at_most=None if trials is None else trials_left(project.store(store), asked),
+        early_stopping=early_stopping,
         sinks=sink,
         json=json,
     )
 
 
 def trials_left(store: str, asked: Round) -> int | None:
-    """How many trials to run when fewer are asked for than the record has; None: all there are."""
+    """How many trials to run when fewer are asked for than the store has; None: all there are."""
     known = recorded(store, asked.name)
     if known is None or len(known.trials) <= asked.trials:
         return None
@@ -134,6 +144,7 @@ def run_round(
     retry_failed: bool = False,
     join: bool = False,
     at_most: int | None = None,
+    early_stopping: bool = False,
     sinks: Sequence[str] | None = None,
     json: bool = False,
 ) -> None:
@@ -154,9 +165,10 @@ def run_round(
             watch=watch,
             join=join,
             trials=at_most,
+            early_stopping=early_stopping,
         )
     summary = watch.summary
-    assert summary is not None  # the watcher is always told of the end
+    assert summary is not None  # the watcher always receives the end
     data = facts.of_run(results, summary.why, summary.seconds, summary.ended)
     answer(json, data, lambda: print_run(results, summary), exit_code(results, summary))
 
@@ -169,20 +181,10 @@ def print_run(results: Results, summary: Summary) -> None:
 
 
 def best_before(store: str, name: str) -> Concluded | None:
-    """The best trial that earlier calls have recorded, as a watcher is told of one."""
+    """The best trial that earlier calls have recorded, as a watcher receives one."""
     found = recorded(store, name)
     for best in found.top(1) if found is not None else ():
-        return Concluded(
-            best.number,
-            best.study,
-            best.attempts,
-            best.configuration,
-            best.status,
-            best.reason,
-            best.value,
-            best.seconds,
-            running=0,
-        )
+        return Concluded(claim_of(best), Outcome("completed"), best.value, running=0)
     return None
 
 
@@ -283,7 +285,7 @@ def repeat(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Train a trial's configuration again under new seeds: how much of its value is luck?
+    """Train a trial's configuration again under new seeds: how much of its value is noise?
 
     Repeats that are there already count, so `--times 5` twice means five in all.
     """

@@ -1,4 +1,4 @@
-"""The command `tune`: the whole loop on autopilot, every step said with its reason."""
+"""The command `tune`: the whole loop on autopilot, every step shown with its reason."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tunewright.campaigns.plan import next_step, planned
 from tunewright.campaigns.probe import skipped
 from tunewright.campaigns.request import defined
 from tunewright.campaigns.step import Step
+from tunewright.campaigns.terms import TuneTerms
 from tunewright.campaigns.tune import Ending, tuned
 from tunewright.cli import _where as where
 from tunewright.cli._answer import answer
@@ -103,10 +104,17 @@ def tune(
             min=1,
             metavar="STEPS",
             help="Train the best for so many steps in the end; the search takes a tenth, unless "
-            "the round file says how long.",
+            "the round file fixes the length.",
             show_default=False,
         ),
     ] = None,
+    early_stopping: Annotated[
+        bool,
+        typer.Option(
+            "--early-stopping/--no-early-stopping",
+            help="Stop trials that cannot win, once 60 have finished.",
+        ),
+    ] = True,
     workers: WorkersOption = None,
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
@@ -117,7 +125,7 @@ def tune(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Tune on autopilot: explore, exploit, repeat, launch, within a budget. The same call goes on.
+    """Tune on autopilot: explore, exploit, repeat, launch, within a budget. The same call resumes.
 
     Every step is a round of the store with its reason. Ctrl-C stops it at any time, and nothing
     that has ended runs again.
@@ -126,13 +134,12 @@ def tune(
     store = from_here(store)
     asked = space_file(project, space)
     called = name or asked.name
+    terms = TuneTerms(extend=extend, extend_to=extend_to)
     executor = where.executor(on, workers, ray_address, resources, slurm, pack)
     if dry_run:
         with project.entered():
             workload = project.workload(store, executor)
-            definition = defined(
-                workload, asked, trials, hours, name=called, extend=extend, extend_to=extend_to
-            )
+            definition = defined(workload, asked, trials, hours, name=called, terms=terms)
             with Store.open(workload.store) as opened:
                 known = read_definition(opened, called) or definition
                 campaign = read_campaign(opened, known)
@@ -148,8 +155,8 @@ def tune(
         store=store,
         ask=ask,
         with_=with_,
-        extend=extend,
-        extend_to=extend_to,
+        terms=terms,
+        early_stopping=early_stopping,
         sinks=sink,
     )
     made = write_report(ending, project.folder / (page or f"{called}.html"))
@@ -167,8 +174,8 @@ def run_campaign(
     store: str | None = None,
     ask: bool = False,
     with_: str | None = None,
-    extend: float | None = None,
-    extend_to: int | None = None,
+    terms: TuneTerms | None = None,
+    early_stopping: bool = True,
     sinks: Sequence[str] | None = None,
 ) -> Ending:
     """Run a campaign of a project with its steps shown."""
@@ -183,15 +190,15 @@ def run_campaign(
                 trials,
                 hours,
                 name=name,
+                terms=terms,
                 tests=tests,
-                extend=extend,
-                extend_to=extend_to,
             ),
             workload,
             test,
             confirm=confirmed if ask else None,
             tell=lambda step, campaign: None if ask else show_step(step, campaign),
             watch=on_screen(),
+            early_stopping=early_stopping,
         )
 
 
@@ -259,7 +266,7 @@ def show_plan(campaign: Campaign) -> None:
     own = planned(campaign)
     say(f"{campaign.name}: {campaign.spent} of {words.count(campaign.total, 'trial')} used")
     say(f"  explore    up to {own.explore} (the first round {own.first})")
-    kept = f"{own.finalists} finalists x {own.times}, {own.luck} for what luck does"
+    kept = f"{own.finalists} finalists x {own.times}, {own.luck} for seed variance"
     say(f"  kept back  {own.kept_back} ({kept}, {own.launch} for the launch)")
     exploit = max(0, campaign.total - own.explore - own.kept_back)
     say(f"  exploit    what is left, at least {exploit}")

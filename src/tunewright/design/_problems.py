@@ -112,6 +112,8 @@ def kind_problems(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Message]:
             yield Message("round.scientific_given", {"name": name, "values": list(declared.values)})
         elif isinstance(declared, Value):
             yield Message("round.scientific_value", {"name": name, "declared": declared})
+        elif declared.belief is not None:
+            yield Message("round.scientific_belief", {"name": name, "belief": str(declared.belief)})
     for name, declared, when in _leaves(roles["nuisance"]):
         yield from _said("nuisance", unfold_searched({name: declared}, {}, when))
     for name, declared, when in _leaves(roles["fixed"]):

@@ -63,6 +63,9 @@ class Given:
 def given(branches: Mapping[Any, Mapping[str, Any]]) -> Given:
     """Hyperparameters that depend on the value of the one whose name this stands under.
 
+    Args:
+        branches: a value of the hyperparameter -> what the round then searches or fixes, by name.
+
     >>> given({"adam": {"beta1": [0.9, 0.95]}, "sgd": {}}).values
     ('adam', 'sgd')
     """

@@ -64,6 +64,11 @@ def minimize(
 ) -> Objective:
     """Tune for the smallest value of a metric.
 
+    Args:
+        metric: the name under which the training program logs it.
+        at: "best": the smallest value of the curve; "last": the value at the last step.
+        subject_to: constraints: another metric -> a relation and its limit.
+
     >>> print(minimize("valid_error", subject_to={"latency_ms": ("<=", 20)}))
     minimize valid_error (best, latency_ms <= 20)
     """
@@ -75,5 +80,14 @@ def maximize(
     at: Literal["best", "last"] = "best",
     subject_to: Mapping[str, tuple[Relation, float]] | None = None,
 ) -> Objective:
-    """Tune for the largest value of a metric."""
+    """Tune for the largest value of a metric.
+
+    Args:
+        metric: the name under which the training program logs it.
+        at: "best": the largest value of the curve; "last": the value at the last step.
+        subject_to: constraints: another metric -> a relation and its limit.
+
+    >>> print(maximize("accuracy", at="last"))
+    maximize accuracy (last)
+    """
     return Objective(metric, False, at, subject_to or {})

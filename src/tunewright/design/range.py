@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
+from tunewright.design.belief import Belief, believed
 from tunewright.design.round_numbers import (
     MOST_TICKS,
     evenly,
@@ -70,6 +71,7 @@ class Wider:
     times: float
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Range(ABC):
     """What a hyperparameter may be, on the scale it is searched on.
 
@@ -79,6 +81,8 @@ class Range(ABC):
 
     kind: ClassVar[str]  # its name in round files and messages
     keys: ClassVar[tuple[str, ...]] = ()  # what may stand beside that name in a round file
+    # where the best value probably lies; `around` gives it
+    belief: Belief | None = field(default=None, kw_only=True, repr=False)
 
     @abstractmethod
     def value(self, unit: float) -> Value:
@@ -195,7 +199,24 @@ class Range(ABC):
         first, last = self.place(low), self.place(high)
         return 1.0 if first is None or last is None else min(last - first + 1 / self.count, 1.0)
 
-    def around(self, value: float) -> Range | None:
+    def around(
+        self, value: Value, *, factor: float | None = None, width: float | None = None
+    ) -> Self:
+        """The same range, with a belief that the best value lies around this one.
+
+        On a log scale, `factor=3` believes it to be within a factor of 3 two times of three; on a
+        linear one, `width=0.05` within 0.05. In a list, `factor=3` believes the value to be three
+        times as likely the best as each other one. A Bayesian search starts there; the belief fades
+        with every trial, and is dropped when the trials contradict it. Ranges made from this one
+        (wider, narrower) have no belief.
+
+        >>> from tunewright.design.ranges import log
+        >>> print(log(1e-5, 1).around(3e-4, factor=3))
+        log(1e-05, 1).around(0.0003, factor=3)
+        """
+        return believed(self, value, factor, width)
+
+    def near(self, value: float) -> Range | None:
         """A range near a value: half a decade either way on a log scale, else a quarter of it."""
         if self.ends is None:
             return None
@@ -254,12 +275,17 @@ class Range(ABC):
         """How Python writes it."""
         ours = type(self).__module__.startswith("tunewright.")
         if not ours:
-            return repr(self)
+            return f"{self!r}{self.belief or ''}"
         return f"tw.{self}" if self.kind in AT_THE_TOP else f"tw.ranges.{self}"
 
-    def __str__(self) -> str:
-        """The name of the kind with the ends."""
+    @property
+    def text(self) -> str:
+        """The name of the kind with the ends: the range without its belief."""
         return f"{self.kind}({', '.join(map(short, self.ends or ()))})"
+
+    def __str__(self) -> str:
+        """The range, and the belief about it."""
+        return f"{self.text}{self.belief or ''}"
 
 
 def _as_table(own: Range) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from tunewright.design import belief
 from tunewright.design.range import Range
 from tunewright.errors import DesignError
 
-TAKEN = ("given", "none")  # words of a round file that are no kinds of ranges
+TAKEN = ("given", "none", *belief.KEYS)  # words of a round file that are no kinds of ranges
 K = TypeVar("K", bound=type[Range])
 _KINDS: dict[str, type[Range]] = {}
 
@@ -50,11 +51,12 @@ def read(data: Mapping[str, Any]) -> Range | None:
     if not found:
         return None
     kind, *others = found
-    allowed = {kind, *_KINDS[kind].keys}
+    allowed = {kind, *_KINDS[kind].keys, *belief.KEYS}
     others += [key for key in data if key not in allowed and key not in others]
     if others:
         raise DesignError("declaration.two_kinds", others=others, kind=kind)
-    return _KINDS[kind].from_data(data)
+    alone = {key: given for key, given in data.items() if key not in belief.KEYS}
+    return belief.read_belief(_KINDS[kind].from_data(alone), data)
 
 
 def _home(kind: type[Range]) -> str:

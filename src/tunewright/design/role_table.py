@@ -33,6 +33,6 @@ def table_of(
 
 def _shown(declared: Any) -> str:
     values = choices_of(declared)
-    if values is not None:
+    if values is not None and declared.belief is None:
         return f"[{', '.join(words.value(value) for value in values)}]"
     return str(declared) if isinstance(declared, Range) else words.value(declared)

@@ -52,7 +52,7 @@ def declaration_data(declared: Any) -> Any:
     """One hyperparameter's declaration as plain data."""
     match declared:
         case Range():
-            return declared.to_data()
+            return _range_data(declared)
         case Given(branches):
             children = [
                 (value, {name: declaration_data(d) for name, d in under.items()})
@@ -62,6 +62,15 @@ def declaration_data(declared: Any) -> Any:
                 return {"given": dict(children)}
             return {"given": [list(pair) for pair in children]}
     return declared
+
+
+def _range_data(own: Range) -> Any:
+    """A range with its belief; a list with one is written by its name."""
+    data = own.to_data()
+    if own.belief is None:
+        return data
+    named = {own.kind: data} if isinstance(data, list) else data
+    return {**named, **own.belief.to_data()}
 
 
 def from_data(data: Mapping[str, Any]) -> Round:

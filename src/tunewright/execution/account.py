@@ -1,13 +1,14 @@
-"""The account of one attempt: what its executor told, and how much of that is in the record."""
+"""The account of one attempt: what its executor reported, and what the store has of it."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from tunewright.errors import OutOfDate, StoreError
+from tunewright.execution.conclude import Seen
 from tunewright.execution.executors.executor import (
     Applied,
     Began,
@@ -17,9 +18,9 @@ from tunewright.execution.executors.executor import (
     Saved,
     Stepped,
 )
-from tunewright.execution.outcome import Seen, Verdict
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.curves import Batch, merge, packed
+from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 
 FLUSH_S = 2.0  # curves wait this long for company ...
@@ -27,23 +28,18 @@ FLUSH_SHARE = 0.01  # ... or this share of the attempt's age, whichever is longe
 SAVED_S = 0.1  # a snapshot counts once it is recorded, with all the points before it
 
 
-@dataclass(frozen=True)
-class Ending:
-    """The end of an attempt, as told and as judged."""
-
-    told: Ended
-    verdict: Verdict
-
-
 class Account:
-    """One attempt under way. `write` may fail and be tried again; `settle` follows a commit."""
+    """Buffers the events of one claim until the store has them, and its outcome at the end.
+
+    `write` may fail and be tried again; `settle` follows a commit.
+    """
 
     def __init__(self, claim: Claim, watched: Sequence[str], now: float, command: str = "") -> None:
         """`watched` metrics must stay finite; `now` is monotonic; `command` does it again."""
         self.claim = claim
         self.began_at = now
         self.seen = Seen()
-        self.ending: Ending | None = None
+        self.outcome: Outcome | None = None  # how it ended, without its points
         self.spooled = False  # its end is in the trial folder
         self.whole: tuple[bytes, ...] | None = None  # all batches of this attempt, once it ended
         self.start_step = 0
@@ -52,16 +48,16 @@ class Account:
         self._command = command
         self._watched = tuple(watched)
         self._flushed_at = now
-        self._committed = 0  # batches of this attempt in the record
+        self._committed = 0  # batches of this attempt in the store
         self._began: Began | None = None
         self._points: list[bytes] = []  # as they came
-        self._offered: list[bytes] = []  # as the store was told them, perhaps in vain
+        self._offered: list[bytes] = []  # as the store was given them, perhaps in vain
         self._snapshots: list[Saved] = []
         self._applied: dict[str, Any] = {}  # every value that the program reported it used
         self._applied_new = False  # and the store lacks some of them
 
     def take(self, event: Event) -> None:
-        """Note what the executor told, its end excepted."""
+        """Note an event of the executor, its end excepted."""
         if isinstance(event, Logged):
             self._points.append(event.points)
             self.seen = self.seen.adding(event.points, self._watched)
@@ -82,13 +78,13 @@ class Account:
         if step is not None:
             self.step = step if self.step is None else max(step, self.step)
 
-    def end(self, ending: Ending) -> None:
+    def end(self, outcome: Outcome) -> None:
         """Note how it ended; nothing more comes."""
-        self.ending = ending
+        self.outcome = outcome
 
     def due(self, now: float) -> bool:
         """Whether it is time to commit: at once when it has ended, else after a while."""
-        if self.ending is not None:
+        if self.outcome is not None:
             return True
         if not (
             self._points or self._offered or self._snapshots or self._began or self._applied_new
@@ -97,13 +93,13 @@ class Account:
         return now >= self.due_at(now)
 
     def due_at(self, now: float) -> float:
-        """When what is told now should be committed."""
+        """When what is reported now should be committed."""
         if self._snapshots:
             return self._flushed_at + SAVED_S
         return self._flushed_at + max(FLUSH_S, FLUSH_SHARE * (now - self.began_at))
 
     def unsaid(self) -> tuple[tuple[bytes, ...], int]:
-        """The batches that are not known to be in the record, and the place of the first.
+        """The batches that are not known to be stored, and the place of the first.
 
         What was offered once keeps its place and content: if only the answer was lost, the store
         recognises it.
@@ -114,7 +110,7 @@ class Account:
         return tuple(self._offered), self._committed
 
     def recall(self, store: Store) -> None:
-        """Read back what is in the record, so that the trial folder can hold whole curves.
+        """Read back what is stored, so that the trial folder can hold whole curves.
 
         Even a lost store can then be made again from the folders. If it cannot be read, what it
         lacks is kept alone.
@@ -127,10 +123,19 @@ class Account:
         if len(known) == first:
             self.whole = (*known, *batches)
 
-    def write(self, store: Store) -> None:
-        """Tell the store everything that is new, inside its open transaction."""
+    def ended(self) -> Ended:
+        """How it ended, with the points that the store may lack, or with all if they are known."""
+        assert self.outcome is not None
         batches, first = self.unsaid()
-        if self.ending is None:
+        if self.whole is not None:
+            batches, first = self.whole, 0
+        outcome = replace(self.outcome, start_step=self.start_step, first=first, batches=batches)
+        return Ended(self.claim.trial, self.claim.attempt, outcome)
+
+    def write(self, store: Store) -> None:
+        """Write everything that is new to the store, inside its open transaction."""
+        batches, first = self.unsaid()
+        if self.outcome is None:
             self._write_begin(store)
             store.log(self.claim, batches, first=first)
             return
@@ -138,29 +143,7 @@ class Account:
             # refused if this very end is committed and only the answer was lost: the write of the
             # end below knows, and is refused itself if the lease was lost
             self._write_begin(store)
-        told, verdict = self.ending.told, self.ending.verdict
-        if verdict.status == "pending":
-            store.release(
-                self.claim,
-                verdict.reason,
-                died=verdict.died,
-                seconds=told.seconds,
-                detail=verdict.detail,
-                peak_memory_mb=told.peak_memory_mb,
-                last=batches,
-                first=first,
-            )
-        else:
-            store.finish(
-                self.claim,
-                verdict.status,
-                verdict.reason,
-                detail=verdict.detail,
-                seconds=told.seconds,
-                peak_memory_mb=told.peak_memory_mb,
-                last=batches,
-                first=first,
-            )
+        store.end(self.claim, replace(self.outcome, first=first, batches=batches))
 
     def _write_begin(self, store: Store) -> None:
         """Record the start of the attempt and its snapshots."""
@@ -183,7 +166,7 @@ class Account:
 
 
 def joined(batches: Sequence[bytes]) -> bytes:
-    """Several batches of one attempt as one: a row of the record each would be too many."""
+    """Several batches of one attempt as one: a row of the store each would be too many."""
     if len(batches) == 1:
         return batches[0]
     curves = merge([Batch(1, 0, points) for points in batches])

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.conclude import DEATHS, Seen, conclude, watched_metrics
 from tunewright.execution.executors.executor import Assignment, Began, Ended, Logged
 from tunewright.execution.executors.local import Local
-from tunewright.execution.outcome import DEATHS, Seen, conclude, watched_metrics
 from tunewright.execution.repeat import refuse_unknown, round_of
 from tunewright.execution.run import executor_of
 from tunewright.execution.sources import sources
@@ -25,6 +25,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message, Text
 from tunewright.store.curves import Batch, Curve, Curves
 from tunewright.store.judge import Judged, judge
+from tunewright.store.outcome import Outcome
 from tunewright.store.private import make_folder
 from tunewright.store.provenance import DEVICES_PER_TRIAL, EVAL_EVERY, Provenance
 from tunewright.store.read_round import again_of
@@ -36,7 +37,7 @@ FOLDER = "again"  # where new trainings go, below the working folder
 WAIT_S = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Again:
     """A trial trained anew beside the one that the store has."""
 
@@ -145,6 +146,12 @@ def again(
     It trains in a fresh folder, by default below `again/`. Where the program's files are not those
     that the trial ran, it is refused with their names; `anyway=True` trains all the same. The new
     training is not stored in the round: under the same seed it is no independent repeat.
+
+    Args:
+        trial: a trial of a recorded round.
+        workload: the program that trained it.
+        anyway: whether to train although the program's files differ.
+        folder: where to train; None: a new folder below `again/`.
     """
     _refuse(trial, workload)
     with Store.open(workload.store, create=False) as store:
@@ -222,7 +229,7 @@ def _fresh(trial: Trial, folder: str | Path | None) -> Path:
 
 def _trained(
     trial: Trial, workload: Workload, record: RoundRecord, folder: Path
-) -> tuple[Judged, Curves, Ended, tuple[str, ...]]:
+) -> tuple[Judged, Curves, Outcome, tuple[str, ...]]:
     assignment = Assignment(
         trial=trial.identity,
         attempt=1,
@@ -239,7 +246,7 @@ def _trained(
     seen, start_step = Seen(), 0
     devices: tuple[str, ...] = ()
     executor = executor_of(workload)
-    ended: Ended | None = None
+    ended: Outcome | None = None
     try:
         executor.start(workload, [assignment])
         while ended is None:
@@ -250,13 +257,13 @@ def _trained(
                     batches.append(Batch(1, start_step, event.points))
                     seen = seen.adding(event.points, watched)
                 elif isinstance(event, Ended):
-                    ended = event
+                    ended = event.outcome
     finally:
         executor.close()
     # it has one attempt: the process that died is not started again
     verdict = conclude(ended, seen, workload.objective, DEATHS)
     curves = Curves(batches, str(folder))
-    judged = judge(workload.objective, verdict.status, verdict.reason, curves)
+    judged = judge(workload.objective, verdict.becomes, verdict.reason, curves)
     return judged, curves, ended, devices
 
 

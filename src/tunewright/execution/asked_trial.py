@@ -1,9 +1,10 @@
-"""A trial somebody asked for: its configuration, and what they tell of it until it ends."""
+"""A trial of ask-and-tell: its configuration, and what is logged of it until it ends."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,17 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, WorkloadError
-from tunewright.execution.account import Account, Ending
-from tunewright.execution.executors.executor import Ended, Logged
+from tunewright.execution.account import Account
+from tunewright.execution.conclude import conclude, watched_metrics
+from tunewright.execution.executors.executor import Logged
 from tunewright.execution.logged_value import as_number, as_step, bad_name
-from tunewright.execution.outcome import Verdict, conclude, watched_metrics
 from tunewright.execution.process_group import rank
 from tunewright.execution.step_order import went_back
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.spool import write_trial
 from tunewright.store.trial import Status
@@ -34,7 +36,7 @@ Batch = dict[str, tuple[list[int], list[float]]]
 class Asked:
     """One open trial of a session; `finish`, `infeasible` or `fail` ends it.
 
-    On ranks other than 0 it checks what it is told and writes nothing.
+    On ranks other than 0 it checks its arguments and writes nothing.
     """
 
     def __init__(
@@ -45,7 +47,7 @@ class Asked:
         root: Path | None,
         commit: Callable[[Asked], None],
     ) -> None:
-        """`commit` brings what is new into the record; sessions make these, people use them."""
+        """`commit` writes what is new to the store; sessions make these, users use them."""
         self.configuration: Mapping[str, Value] = dict(claim.configuration or {})
         self.number = claim.number
         self.attempt = claim.attempt  # from 1; more when an earlier owner was lost
@@ -113,37 +115,33 @@ class Asked:
     def finish(self) -> None:
         """It was trained to its end: completed, or infeasible if it diverged on the way.
 
-        Without the objective ever logged it is failed; `status` says which it became.
+        Without the objective ever logged it is failed; `status` is what it became.
         """
         self._check_open("finish")
         self._pack()
-        self._end(conclude(self._ended(), self.account.seen, self._objective, deaths=0))
+        seen = self.account.seen
+        self._end(conclude(Outcome("completed"), seen, self._objective, deaths=0))
 
     def infeasible(self, reason: str) -> None:
         """This configuration cannot be trained: data to learn from."""
-        self._end(Verdict("infeasible", Message("trial.infeasible", {"text": _line(reason)})))
+        self._end(Outcome("infeasible", Message("trial.infeasible", {"text": _line(reason)})))
 
     def fail(self, reason: str) -> None:
         """Something went wrong that is not the configuration's fault."""
-        self._end(Verdict("failed", Message("trial.failed", {"text": _line(reason)})))
+        self._end(Outcome("failed", Message("trial.failed", {"text": _line(reason)})))
 
     # ---- for the session
 
     def give_up(self, cause: Message) -> None:
         """Put it back to pending, for somebody else."""
-        self._end(Verdict("pending", cause))
+        self._end(Outcome("stopped", cause))
 
-    def _end(self, verdict: Verdict) -> None:
+    def _end(self, outcome: Outcome) -> None:
         self._check_open("end")
         self._pack()
-        self.account.end(Ending(self._ended(), verdict))
-        self.status = verdict.status
+        self.account.end(replace(outcome, seconds=time.monotonic() - self.account.began_at))
+        self.status = outcome.becomes
         self._commit(self)
-
-    def _ended(self) -> Ended:
-        claim = self.account.claim
-        seconds = time.monotonic() - self.account.began_at
-        return Ended(claim.trial, claim.attempt, "completed", seconds=seconds)
 
     def _pack(self) -> None:
         if self._points:

@@ -22,7 +22,7 @@ Batch = Mapping[str, tuple[Sequence[int], Sequence[float]]]  # metric -> steps, 
 
 
 class BestSaved:
-    """The best snapshots of one attempt, heard and told in the order in which things happen."""
+    """The best snapshots of one attempt, received and sent in the order in which things happen."""
 
     def __init__(self, objective: Objective) -> None:
         """Where the last value counts, nothing is followed: the last snapshot stays anyway."""
@@ -35,7 +35,7 @@ class BestSaved:
         self._recalled = False
 
     def heard(self, batch: Batch) -> None:
-        """Points on their way to the record; steps never go back."""
+        """Points on their way to the store; steps never go back."""
         if not self._follows or self._objective.metric not in batch:
             return
         steps, values = batch[self._objective.metric]

@@ -20,7 +20,8 @@ from tunewright.messages import Message
 from tunewright.progress.watcher import Silent
 from tunewright.search.halton import Halton
 from tunewright.snapshot import Snapshot
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
+from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.store import Store
 
@@ -42,7 +43,7 @@ def branch(round: Round, workload: Workload, source: Snapshot, origin: Message) 
             for claim in store.claim(record.id, worker, len(pending)):
                 if not store.snapshots(claim.trial):
                     _plant(store, claim, inside(root, claim.folder), source)
-                store.release(claim, origin, died=False)
+                store.end(claim, Outcome("stopped", origin))
         finally:
             store.retire(worker)
 

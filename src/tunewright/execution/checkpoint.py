@@ -10,8 +10,8 @@ from typing import Any
 from tunewright import snapshot
 from tunewright.design.ranges import Value
 from tunewright.errors import BadValue, SnapshotError
-from tunewright.execution.handle import Run
 from tunewright.execution.logged_value import shown
+from tunewright.execution.training_run import Run
 from tunewright.messages import Message
 from tunewright.seeds import Seeds
 
@@ -21,7 +21,7 @@ STEP = "run.step"
 FOLDER = "run.trial_folder"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Checkpoint:
     """A trial as an evaluation function sees it: configuration, state, and where things are."""
 
@@ -29,7 +29,7 @@ class Checkpoint:
     configuration: Mapping[str, Value]
     step: int  # updates the checkpoint has had
     folder: Path  # the trial's own, with whatever the training program left there
-    path: Path | None  # the snapshot; None where the program keeps checkpoints of its own
+    path: Path | None  # the snapshot; None where the program keeps its own checkpoints
     seeds: Seeds = field(repr=False)  # the trial's: `seeds.split` finds its data split again
     devices: tuple[str, ...] = ()
 
@@ -52,13 +52,13 @@ class Measuring:
         place, step, folder = (given.pop(name) for name in (PLACE, STEP, FOLDER))
         assert isinstance(step, int)
         checkpoint = Checkpoint(
-            run.number,
-            given,
-            step,
-            Path(str(folder)),
-            None if place is None else Path(str(place)),
-            run.seeds,
-            run.devices,
+            number=run.number,
+            configuration=given,
+            step=step,
+            folder=Path(str(folder)),
+            path=None if place is None else Path(str(place)),
+            seeds=run.seeds,
+            devices=run.devices,
         )
         metrics = self.measure(checkpoint)
         if not isinstance(metrics, Mapping) or not metrics:

@@ -30,7 +30,7 @@ from tunewright.execution.growing_file import GrowingFile
 from tunewright.execution.shell_syntax import for_a_shell, in_a_shell
 from tunewright.messages import Message
 
-# what a program may be told about its run, beside the configuration
+# what a program may receive about its run, next to the configuration
 FACTS = ("seed", "folder", "start_step", "eval_every", "devices", "port")
 CONFIG, OVERRIDES = "config", "overrides"
 CONFIG_FILE = "config.json"  # of a trial's folder, which {config} names
@@ -159,15 +159,15 @@ def command(
 
     It prints one JSON object per measurement, `{"step": 400, "valid_error": 0.081}`; every other
     line is its log. `{"infeasible": "reason"}` ends the trial as infeasible, and
-    `{"resumed_at": 300}`, before the first measurement, says that it goes on from a checkpoint of
-    its own. True, False and None are written true, false and null; `booleans` declares another
+    `{"resumed_at": 300}`, before the first measurement, means that it resumes from its own
+    checkpoint. True, False and None are written true, false and null; `booleans` declares another
     spelling of the first two, `"True/False"` or `"flag"`, for all hyperparameters or by name.
     `defaults`, or `{lr=0.01}` in the template, hold where a round does not name a hyperparameter.
     Everything of `{run.*}` is also in the environment: TUNEWRIGHT_SEED, TUNEWRIGHT_FOLDER and so
     on. docs/command_protocol.md has all of it.
 
-    `read` is one or more regular expressions for a program that prints measurements in a form of
-    its own; each named group is a metric, and `step` the step:
+    `read` is one or more regular expressions for a program that prints measurements in its own
+    form; each named group is a metric, and `step` the step:
 
         tw.command("python train.py --lr={lr}",
                    read=r"step (?P<step>\d+): val loss (?P<val_loss>\S+)")
@@ -176,6 +176,13 @@ def command(
     CSV, TSV, JSON lines or trainer_state.json, read while the program runs.
 
     There is no shell: `|`, `>` and `$NAME` are refused; for them write `bash -c '...'`.
+
+    Args:
+        template: the command line; `{name}` is a hyperparameter, `{run.seed}` a fact of the trial.
+        booleans: how to write True and False, for all hyperparameters or by name.
+        defaults: hyperparameter -> its value where a round does not name it.
+        read: regular expressions for a program with its own form of measurements.
+        file: a file of the trial's folder that the program writes its measurements to.
 
     >>> command("train --amp={amp} --lr={lr=0.01}", booleans={"amp": "flag"}).default_values
     {'lr': 0.01}

@@ -23,7 +23,8 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import Ended, Infeasible, WorkloadError
 from tunewright.execution.executors.executor import Applied, Assignment, Began, Event, Logged, Saved
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control, Handle
+from tunewright.execution.training_run import Run
 from tunewright.store.curves import unpack
 from tunewright.store.definition import meaning_data, meaning_from, objective_data, objective_from
 
@@ -43,6 +44,20 @@ def current_run() -> Run:
 
     A program that is started by hand then trains as ever: nothing is logged or saved, `folder` is
     the working folder, `configuration` is empty and `alone` is true.
+
+    >>> import tempfile, tunewright as tw
+    >>> def report(step: int, error: float) -> None:  # deep inside the program
+    ...     tw.current_run().log(step, valid_error=error)
+    >>> def train(run: tw.protocols.Run, lr: float) -> None:
+    ...     report(1, round(abs(lr - 0.1), 3))
+    >>> rates = tw.Round("rates", goal="Which?", nuisance={"lr": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     inline, store = tw.executors.Inline(), f"{folder}/tuning.db"
+    ...     workload = tw.Workload(
+    ...         train, tw.minimize("valid_error"), store=store, executor=inline
+    ...     )
+    ...     sorted(trial.value for trial in tw.run(rates, workload, progress="off").trials)
+    [0.0, 0.2]
     """
     if _of_function:
         return _of_function[-1]
@@ -87,7 +102,7 @@ def described(
     )
 
 
-class Alone(Run):
+class Alone(Handle):
     """The handle of a program that no trial trains: it counts steps, and records nothing."""
 
     def __init__(self) -> None:
@@ -109,7 +124,7 @@ class Alone(Run):
         return False
 
 
-class Printing(Run):
+class Printing(Handle):
     """The handle of a program that a command started: what it reports, it prints."""
 
     def __init__(self, given: str) -> None:
@@ -125,7 +140,7 @@ class Printing(Run):
         super().__init__(own, objective, meaning, print_event, devices)
         self._process = os.getpid()
         if self.start_step:
-            self.announce()  # else it is taken to start from nothing
+            Control(self).announce()  # else it is taken to start from nothing
         threading.Thread(target=self._keep_printing, name="tunewright", daemon=True).start()
         atexit.register(self._last_words)
         self.listen()
@@ -137,13 +152,13 @@ class Printing(Run):
         A library that replaces the handler would end the program without saving: call it again.
         """
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, lambda *_: self.ask_stop())
+            signal.signal(signal.SIGTERM, lambda *_: Control(self).ask_stop())
 
     def _keep_printing(self) -> None:
         while True:
             time.sleep(TELL_S)
             with suppress(OSError):
-                self.tell_points()
+                Control(self).tell_points()
 
     def _last_words(self) -> None:
         if os.getpid() == self._process:  # not in a child that was forked

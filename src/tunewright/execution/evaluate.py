@@ -24,14 +24,16 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Concluded, RoundStarted, Started, Summary, Watcher, Why
+from tunewright.store.claim import claim_of
 from tunewright.store.curves import unpack
 from tunewright.store.evaluations import Evaluation, looks
 from tunewright.store.judge import value_at
+from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.seed import split_seed
 from tunewright.store.selected import Selected, selected
 from tunewright.store.store import RoundRecord, Store
-from tunewright.store.trial import Status, Trial
+from tunewright.store.trial import Trial
 
 WITHIN = "evaluation"  # the folder inside a trial's, for logs and files of the evaluation
 FIELDS = ("checkpoint", "step", "folder")  # of a command, beside the hyperparameters
@@ -89,6 +91,14 @@ def evaluate(
     `test=True` declares a look at the test set, of one configuration; the store counts the looks.
     `on_measured` receives each answer as it comes; all are returned in the trials' order.
     `progress` is as for `run`.
+
+    Args:
+        trials: one trial or several of a recorded round.
+        workload: the program that trained them.
+        with_: a function of a `Checkpoint`, or a `command(...)`.
+        test: whether this is a look at the test set.
+        on_measured: receives each answer as it comes.
+        progress: as for `tw.run`.
     """
     tell = on_measured or (lambda one: None)
     watch = watcher_of(progress, workload)
@@ -124,7 +134,7 @@ def evaluate(
 
 
 def name_of(with_: Measure) -> str:
-    """How people call what measures: `module.function`, or the command."""
+    """The name of what measures: `module.function`, or the command."""
     if isinstance(with_, Command):
         return with_.template
     module = getattr(with_, "__module__", None) or "?"
@@ -195,7 +205,7 @@ def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Jo
 
 def _worked(
     jobs: list[_Job], workload: Workload, with_: Measure, watch: Watcher
-) -> Iterator[tuple[_Job, dict[str, float], Ended]]:
+) -> Iterator[tuple[_Job, dict[str, float], Outcome]]:
     """Let the workload's executor measure, and give each job's metrics when it has ended."""
     command = isinstance(with_, Command)
     train = with_ if isinstance(with_, Command) else Measuring(with_)
@@ -213,7 +223,7 @@ def _worked(
                     for name, curve in unpack(event.points).items():
                         metrics[event.trial][name] = float(curve.values[-1])
                 elif isinstance(event, Ended):
-                    yield open_.pop(event.trial), metrics[event.trial], event
+                    yield open_.pop(event.trial), metrics[event.trial], event.outcome
     finally:
         executor.close()
         shown.close()
@@ -229,31 +239,30 @@ class _Shown:
         for one in list(jobs.values())[:1]:
             metric = one.round.objective.metric
             name, objective = one.round.name, str(one.round.objective)
-            watch.began(RoundStarted(name, objective, metric, len(jobs), what="evaluation"))
+            watch.began(
+                RoundStarted(
+                    name=name,
+                    objective=objective,
+                    metric=metric,
+                    total=len(jobs),
+                    what="evaluation",
+                )
+            )
 
     def take(self, event: Event) -> None:
         """Report a checkpoint that begins or has been measured."""
         if not isinstance(event, Began | Ended):
             return
         trial = self._jobs[event.trial].trial
-        about = (trial.number, trial.study, 1, trial.configuration)
         if isinstance(event, Began):
             self._running += 1
-            self._watch.claimed(Started(*about, running=self._running, trial=trial.identity))
+            self._watch.claimed(Started(claim_of(trial), self._running))
             return
         self._running, self._ended = max(0, self._running - 1), self._ended + 1
-        status: Status = "completed" if event.outcome == "completed" else "failed"
-        self._watch.ended(
-            Concluded(
-                *about,
-                status=status,
-                reason=event.cause,
-                value=None,
-                seconds=event.seconds,
-                running=self._running,
-                trial=trial.identity,
-            )
-        )
+        outcome = event.outcome
+        if outcome.status != "completed":
+            outcome = replace(outcome, status="failed")  # it has one attempt
+        self._watch.ended(Concluded(claim_of(trial), outcome, None, self._running))
 
     def close(self) -> None:
         """Report the end, however it came."""
@@ -265,13 +274,13 @@ class _Shown:
 
 
 def _judged(
-    store: Store, record: RoundRecord, job: _Job, metrics: dict[str, float], end: Ended
+    store: Store, record: RoundRecord, job: _Job, metrics: dict[str, float], end: Outcome
 ) -> Measured:
     """What an evaluation came to; names that training has logged are refused."""
     trial, objective = job.trial, _proxy(job, record.objective.metric)
     one = Measured(trial, job.step, metrics, objective)
-    if end.outcome != "completed":
-        cause = end.cause or Message("evaluation.ended", {"outcome": end.outcome})
+    if end.status != "completed":
+        cause = end.reason or Message("evaluation.ended", {"outcome": end.status})
         return replace(one, metrics={}, reason=cause, detail=end.detail)
     if not metrics:
         return replace(one, reason=Message("evaluation.nothing_measured"))

@@ -1,11 +1,14 @@
-"""Measurements in a file that grows while a program runs: CSV, TSV, JSON lines, a JSON history.
+"""Measurements in a file that grows while a program runs: CSV, TSV, JSON lines, TensorBoard events.
 
     [workload.read]
     file = "lightning_logs/*/metrics.csv"   # below the trial's folder
     step = "epoch"                          # the column that counts; known names are found
     step_times = 100                        # an epoch is 100 steps
 
-A last line without its end is read when it is whole. A file that was truncated or written anew is
+    file = "**/events.out.tfevents.*"       # every event file; a tag is a metric
+
+A last line without its end is read when it is whole. A JSON history (trainer_state.json) is read
+anew each time. A file that was truncated or written anew is
 read from its beginning, and points that were passed on already are left out. Steps never go back:
 a row behind a later one is left out.
 """
@@ -20,12 +23,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tunewright.execution.line_patterns import Reading, number
+from tunewright.formats.event_file import read_events, tag_prefix
 from tunewright.messages import Message
 
 STEPS = ("step", "global_step", "_step", "steps", "iter", "iteration", "it", "update", "epoch")
 KINDS = {".csv": ",", ".tsv": "\t", ".jsonl": "", ".ndjson": "", ".json": "", ".txt": ","}
 LARGEST = 256 * 2**20  # bytes of a file that is read
 HEAD = 256  # bytes that tell whether a file was written anew
+EVENTS = "tfevents"  # in the name of TensorBoard's event files
 HISTORY = "log_history"  # of trainer_state.json: its rows
 
 
@@ -43,7 +48,7 @@ def problems(file: GrowingFile, has_lines: bool) -> Iterator[Message]:
     place = PurePosixPath(str(file.path))
     if not isinstance(file.path, str) or place.is_absolute() or ".." in place.parts:
         yield Message("read.bad_file", {"file": file.path})
-    elif place.suffix not in KINDS:
+    elif place.suffix not in KINDS and EVENTS not in place.name:
         yield Message("read.unknown_kind", {"file": file.path, "known": sorted(KINDS)})
     if not isinstance(file.step, str):
         yield Message("read.bad_step", {"step": file.step})
@@ -66,9 +71,12 @@ class FileReader:
         self._seen: dict[str, int] = {}  # the last step of each metric that was passed on
         self._stamp: tuple[int, int] = (0, 0)
         self._last = 0
+        self._ends: dict[Path, int] = {}  # of event files: how far each was read
 
     def read(self) -> list[Reading]:
         """The measurements that have come since the last call."""
+        if EVENTS in PurePosixPath(self._file.path).name:
+            return [one for row in self._events() if (one := self._reading(row)) is not None]
         try:
             path = self._newest()
             if path is None:
@@ -85,6 +93,24 @@ class FileReader:
         except OSError:
             return []  # being replaced: the next look finds it
         return [one for row in rows if (one := self._reading(row)) is not None]
+
+    def _events(self) -> list[Mapping[str, Any]]:
+        """The scalars that event files have gained, a row per step; a run may write several."""
+        rows: dict[int, dict[str, Any]] = {}
+        for path in sorted(self._folder.glob(self._file.path)):
+            try:
+                size, start = path.stat().st_size, self._ends.get(path, 0)
+                if size == start or size > LARGEST:
+                    continue
+                found = read_events(path, start if size > start else 0)
+            except OSError:
+                continue
+            self._ends[path] = found.end
+            prefix = tag_prefix(path.parent.name)
+            for tag, step, value in found.scalars:
+                rows.setdefault(step, {})[prefix + tag] = value
+        known = self._file.step or STEPS[0]
+        return [{known: step, **rows[step]} for step in sorted(rows)]
 
     def _newest(self) -> Path | None:
         found = [path for path in self._folder.glob(self._file.path) if path.is_file()]

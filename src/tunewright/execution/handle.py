@@ -1,4 +1,4 @@
-"""The handle a training function receives: steps, logging, saving, seeds, and where it stands."""
+"""The handle a training function receives, and the control that its executor has of it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tunewright.errors import BadValue, Ended, WorkloadError
 from tunewright.execution import cadence as due
 from tunewright.execution.applied_values import plain_values
 from tunewright.execution.best_saved import BestSaved
+from tunewright.execution.conclude import watched_metrics
 from tunewright.execution.executors.executor import (
     Applied,
     Assignment,
@@ -38,7 +39,6 @@ from tunewright.execution.logged_value import (
     on_device,
     shown,
 )
-from tunewright.execution.outcome import watched_metrics
 from tunewright.execution.points import MOST_POINTS, Points
 from tunewright.execution.processes.seeding import rank
 from tunewright.execution.processes.stop_request import Stopping
@@ -50,11 +50,11 @@ FOLDER = "snapshots"  # of run.save, inside the trial folder
 LONGEST_NAME = 200  # characters of a metric's name
 NOT_BEGUN = sys.maxsize  # lowest step allowed before the first: any step then takes the long way
 
-_handles: weakref.WeakSet[Run] = weakref.WeakSet()
+_handles: weakref.WeakSet[Handle] = weakref.WeakSet()
 
 
-class Run:
-    """One attempt at one trial, from the inside.
+class Handle:
+    """One attempt at one trial, from the inside: what `tw.protocols.Run` promises.
 
         for step in run.steps(max_train_steps):
             run.log(step, train_loss=loss)
@@ -82,7 +82,7 @@ class Run:
         tell: Callable[[Event], None],
         devices: tuple[str, ...] = (),
     ) -> None:
-        """`tell` receives what happens; executors make handles, training functions use them."""
+        """`tell` receives the events. Executors make handles and steer them by a `Control`."""
         self.configuration = assignment.configuration
         self.number = assignment.number
         self.folder = Path(assignment.folder)
@@ -162,11 +162,11 @@ class Run:
         return self._start
 
     def resumed_at(self, step: int) -> None:
-        """Say that the program goes on from a checkpoint of its own, after `step` updates."""
+        """Report that the program resumes from a checkpoint that it wrote itself, at `step`."""
         if self._begun:
             raise WorkloadError("run.resumed_at_too_late", step=step)
         self._saved, self._start = None, as_step(step)
-        self.announce()
+        self._announce()
 
     @property
     def _begun(self) -> bool:
@@ -180,7 +180,7 @@ class Run:
             print(f"tunewright: {note}", file=sys.stderr)
             if self._speaks:
                 self._tell(Noted(self._trial, self.attempt, note))
-            self.announce()
+            self._announce()
 
     def _max_train_steps(self) -> int:
         if self._total is not None:
@@ -226,7 +226,7 @@ class Run:
             if points.holding and points.read_due:
                 points.read()
             if len(points) > MOST_POINTS:
-                points.flush()  # logged faster than told: help
+                points.flush()  # logged faster than sent: send now
         except Ended as reason:
             self._end(reason)
 
@@ -311,7 +311,7 @@ class Run:
             return True
         saves = due.due(step, self._max_train_steps(), due.SNAPSHOTS)
         if saves:
-            self.flush()  # what led to a file of the program's own is told before it is written
+            self.flush()  # points before the program's own checkpoint are sent before it
         return saves
 
     def next_due(self, first: int, evaluates: bool = True) -> int:
@@ -338,7 +338,7 @@ class Run:
         if not self._plain and not self._look(None):
             return
         at = self.step if step is None else as_step(step)
-        self.flush()  # what led to the snapshot is told before it
+        self.flush()  # points before the snapshot are sent before it
         written = self._best.save(
             self.folder / FOLDER,
             state,
@@ -367,48 +367,13 @@ class Run:
         self._restored = True
         return snapshot.load(self._saved)
 
-    # ---- for executors
-
-    def announce(self) -> None:
-        """Tell that the program begins, and after how many updates."""
-        if self._speaks:
-            where = f"{socket.gethostname()} pid {os.getpid()}"
-            self._tell(Began(self._trial, self.attempt, self._start, where, self.devices))
-
-    @property
-    def given(self) -> tuple[Assignment, Objective, Meaning]:
-        """What it was made from: a command's program makes a handle of the same."""
-        return self._given
-
-    def saves_itself(self) -> None:
-        """A command's program saves; after a stop request it has the whole grace period for it."""
-        self._stop.saves = True
-
-    def relay_saved(self, step: int, path: str, sha256: str) -> None:
-        """Report a snapshot that the program of a command has written."""
-        self._tell(Saved(self._trial, self.attempt, step, path, sha256))
-
-    def ask_stop(self) -> None:
-        """Make `save_due` true and end the trial once it has saved; callable from any thread."""
-        self._stop.asked = True
-        self._plain = False
-
-    def is_of(self, trial: int, attempt: int) -> bool:
-        """Whether it is the handle of this attempt, by the record's identity of the trial."""
-        return (self._trial, self.attempt) == (trial, attempt)
-
     @property
     def stop_asked(self) -> bool:
-        """Whether a stop was asked for."""
+        """Whether somebody has asked this trial to stop."""
         return self._stop.asked
 
-    @property
-    def over(self) -> Ended | None:
-        """Why the trial was ended from inside, even if the program caught that."""
-        return self._over
-
     def flush(self) -> None:
-        """Read what is held on a device and tell every point."""
+        """Send everything logged so far, also what is still on a device."""
         try:
             self._points.read()
         except Ended as reason:
@@ -416,11 +381,12 @@ class Run:
         finally:
             self._points.flush()
 
-    def tell_points(self) -> None:
-        """Tell the points that need no waiting for a device; callable from any thread."""
-        self._points.flush()
-
     # ---- what is out of the ordinary
+
+    def _announce(self) -> None:
+        if self._speaks:
+            where = f"{socket.gethostname()} pid {os.getpid()}"
+            self._tell(Began(self._trial, self.attempt, self._start, where, self.devices))
 
     def _end(self, reason: Ended) -> NoReturn:
         self._over = self._over or reason
@@ -458,6 +424,52 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run: {self._label}, attempt {self.attempt}, step {self.step}>"
+
+
+class Control:
+    """What an executor does with the handle of an attempt: announce it, stop it, read its end."""
+
+    def __init__(self, run: Handle) -> None:
+        """Steer this handle."""
+        self.run = run
+
+    def announce(self) -> None:
+        """Report that the program begins, and after how many updates."""
+        self.run._announce()
+
+    def ask_stop(self) -> None:
+        """Make `save_due` true and end the trial once it has saved; callable from any thread."""
+        self.run._stop.asked = True
+        self.run._plain = False
+
+    def is_of(self, trial: int, attempt: int) -> bool:
+        """Whether the handle belongs to this attempt; `trial` is the store's key."""
+        return (self.run._trial, self.run.attempt) == (trial, attempt)
+
+    @property
+    def over(self) -> Ended | None:
+        """Why the trial was ended from inside, even if the program caught that."""
+        return self.run._over
+
+    def tell_points(self) -> None:
+        """Send buffered metrics that are already on the host. Thread-safe."""
+        self.run._points.flush()
+
+    # ---- of a trial that a command's program trains
+
+    @property
+    def given(self) -> tuple[Assignment, Objective, Meaning]:
+        """What the handle was made from: the program makes another one of the same."""
+        return self.run._given
+
+    def saves_itself(self) -> None:
+        """The program saves; after a stop request it has the whole grace period for it."""
+        self.run._stop.saves = True
+
+    def relay_saved(self, step: int, path: str, sha256: str) -> None:
+        """Report a snapshot that the program has written."""
+        run = self.run
+        run._tell(Saved(run._trial, run.attempt, step, path, sha256))
 
 
 def _both(metrics: Mapping[str, Any], named: dict[str, Any]) -> dict[str, Any]:

@@ -100,5 +100,5 @@ def on_duty(store: Store, round_id: int, kind: Kind, exclusive: bool) -> Iterato
         try:
             store.retire(heartbeat.worker)
         except StoreError as error:
-            # this process ends, which says as much to whoever looks
+            # this process ends, which shows as much to whoever looks
             log.debug("could not be taken off the list of workers: %s", error)

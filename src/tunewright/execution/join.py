@@ -40,6 +40,12 @@ def worker(
     new trial begins here. Ctrl-C works as in `tw.run`: the others continue.
 
         results = tw.worker("depth", workload)  # in a second process, or on another machine
+
+    Args:
+        round: the name of a round in the workload's store, or the round.
+        workload: the same training program as that of the others.
+        search: the user's own search that the round began with; None: one of ours.
+        max_hours: after so many hours no new trial begins here; None: no limit.
     """
     name = round.name if isinstance(round, Round) else round
     if not isinstance(name, str):

@@ -34,7 +34,7 @@ def known_seconds(store: Store, round: Round, program: str, meaning: Meaning) ->
             steps = one.meaning.name("max_train_steps")
             found += [
                 trial.seconds
-                for trial in store.results(one.name).trials
+                for trial in store.claimed(one).trials
                 if trial.status == "completed" and trial.configuration.get(steps) in lengths
             ]
     except StoreError:  # an estimate is not worth a round that does not begin

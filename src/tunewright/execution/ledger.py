@@ -1,8 +1,8 @@
-"""The supervisor's ledger: accounts are committed together, and a store out of reach is waited for.
+"""The supervisor's ledger: commits accounts together, and waits for a store out of reach.
 
-An attempt's end is written to its trial folder first, then told to the store. If the store cannot
-be reached, the ledger tries again with growing pauses for ten minutes while training goes on; what
-is in the folders is taken over at the next start.
+An attempt's end is written to its trial folder first, then committed to the store. If the store
+cannot be reached, the ledger tries again with growing pauses for ten minutes while training
+continues; what is in the folders is replayed at the next start.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from tunewright.execution.account import Account
 from tunewright.execution.handle import FOLDER as SNAPSHOTS
 from tunewright.execution.retry import Patience
 from tunewright.store import backup
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.disk_reserve import RESERVE_MB, short_of_space
 from tunewright.store.rounds import inside
-from tunewright.store.spool import TRIAL_FILE, SpooledResult, write_result, write_trial
+from tunewright.store.spool import TRIAL_FILE, write_result, write_trial
 from tunewright.store.store import Store
 
 REDONE_S = 60.0  # training done again rather than leave a hole in its curves
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Committed:
-    """What became of some accounts: in the record, or refused since their lease was taken."""
+    """What became of some accounts: in the store, or refused since their lease was lost."""
 
     settled: list[Account] = field(default_factory=list)
     lost: list[Account] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Ledger:
     """Commits accounts to the store, and keeps the trial folders and the backups."""
 
     def __init__(self, store: Store, root: Path, say: Callable[[str], None]) -> None:
-        """`root` is the folder of trials; `say` tells people."""
+        """`root` is the folder of trials; `say` shows a message."""
         self._store = store
         self._root = root
         self._say = say
@@ -91,7 +91,7 @@ class Ledger:
 
     def commit(self, accounts: Sequence[Account], now: float) -> Committed:
         """Write what is new of these accounts in one transaction; nothing if that fails for now."""
-        self.spool([account for account in accounts if account.ending is not None])
+        self.spool([account for account in accounts if account.outcome is not None])
         lost: list[Account] = []
         done = False
         with self.patiently(now):
@@ -111,7 +111,7 @@ class Ledger:
         return Committed(settled, lost)
 
     def spool(self, ended: Sequence[Account]) -> None:
-        """Leave these ends in the trial folders; without space the store is told alone."""
+        """Leave these ends in the trial folders; without space only the store gets them."""
         for account in ended:
             if account.spooled:
                 continue
@@ -124,12 +124,12 @@ class Ledger:
     # ---- space and backups
 
     def has_space(self) -> bool:
-        """Whether there is room for new trials; says so once when there is not, and once when."""
+        """Whether there is room for new trials; reports each change once."""
         shortage = self._short(self._snapshot_mb)
         if shortage and not self._shortage:
             self._say(f"paused: {shortage}")
         elif self._shortage and not shortage:
-            self._say("there is space again: going on")
+            self._say("there is space again: continuing")
         self._shortage = shortage
         return shortage is None
 
@@ -147,7 +147,7 @@ class Ledger:
         return self._short() is not None
 
     def back_up(self, at_once: bool = False) -> None:
-        """Make a backup of a SQLite store if one is due; a failure is said and passed over."""
+        """Make a backup of a SQLite store if one is due; a failure is reported and ignored."""
         path, now = self._store.path, time.monotonic()
         if path is None or not (at_once or (now >= self._backup_at and backup.due(path))):
             return
@@ -161,7 +161,7 @@ class Ledger:
 
 
 def _seconds_between(begin: Path, end: Path) -> float:
-    """How much later one file was written than another; endless when that cannot be told."""
+    """How much later one file was written than another; endless when that is not known."""
     try:
         return end.stat().st_mtime - begin.stat().st_mtime
     except OSError:
@@ -170,27 +170,5 @@ def _seconds_between(begin: Path, end: Path) -> float:
 
 def spool(account: Account, root: Path) -> None:
     """Write an attempt's end, with the points the store may not have, to its trial folder."""
-    write_result(inside(root, account.claim.folder), spooled(account))
+    write_result(inside(root, account.claim.folder), account.ended())
     account.spooled = True
-
-
-def spooled(account: Account) -> SpooledResult:
-    """An attempt's end with the points the store may not have, or with all if they are known."""
-    assert account.ending is not None
-    told, verdict = account.ending.told, account.ending.verdict
-    batches, first = account.unsaid()
-    if account.whole is not None:
-        batches, first = account.whole, 0
-    return SpooledResult(
-        trial=account.claim.trial,
-        attempt=account.claim.attempt,
-        status=verdict.status,
-        reason=verdict.reason,
-        detail=verdict.detail,
-        seconds=told.seconds,
-        peak_memory_mb=told.peak_memory_mb,
-        died=verdict.died,
-        start_step=account.start_step,
-        first=first,
-        batches=batches,
-    )

@@ -28,7 +28,7 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 @dataclass(frozen=True)
 class Reading:
-    """What a line says."""
+    """What a line reports."""
 
     step: int
     metrics: dict[str, float] = field(default_factory=dict)
@@ -112,7 +112,7 @@ def problems(patterns: Sequence[object]) -> Iterator[Message]:
 
 
 def slow(pattern: str) -> str:
-    r"""Why a pattern may take very long on an unlucky line; empty if it cannot.
+    r"""Why a pattern may take very long on a certain line; empty if it cannot.
 
     >>> slow(r"(\S+\s*)+x"), slow(r".*a.*b.*c"), slow(r"step (?P<step>\d+)")
     ('group', 'any', '')

@@ -1,4 +1,4 @@
-"""What counts as a number when it is logged, and the one line that says why something does not."""
+"""What counts as a number when it is logged, and the one line with why something does not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LARGEST_STEP = 2**63 - 1  # steps are stored as 64-bit integers
 
 
 def as_number(name: str, value: object) -> float:
-    """The value of a metric as a float; refuses, in one line with a remedy, what is no number.
+    """The value of a metric as a float; refuses, in one line with a remedy, what is not a number.
 
     >>> as_number("loss", 2**70)
     1.1805916207174113e+21

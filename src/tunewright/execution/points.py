@@ -1,4 +1,4 @@
-"""Points on their way from a training loop to the record: in order, batched, none dropped.
+"""Points on their way from a training loop to the store: in order, batched, none dropped.
 
 `add` is all that a training loop pays for a float. Device tensors are held until somebody reads
 them, many at once, so that logging never waits for the device step by step.
@@ -26,7 +26,7 @@ LONGEST_HELD_S = 1.0  # ... or after this time: slow steps should be seen too
 
 
 class Points:
-    """The points of one attempt that were logged and not yet told."""
+    """The points of one attempt that were logged and not yet sent."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Points:
         self.add_all: Callable[[Iterable[Point]], None] = self._waiting.extend
 
     def __len__(self) -> int:
-        """How many wait to be told, without those held."""
+        """How many wait to be sent, without those held."""
         return len(self._waiting)
 
     @property

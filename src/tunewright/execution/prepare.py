@@ -67,7 +67,7 @@ def _reserved(round: Round, workload: Workload) -> Iterator[Message]:
 
 
 def with_defaults(round: Round, defaults: Mapping[str, Value]) -> Round:
-    """The round with these values among the fixed hyperparameters, where it says nothing of them.
+    """The round with these values among the fixed hyperparameters, where it does not have them.
 
     What a training function uses is a caveat on every conclusion, mentioned or not.
     """
@@ -79,7 +79,7 @@ def with_defaults(round: Round, defaults: Mapping[str, Value]) -> Round:
 def advice(round: Round, workload: Workload, store: Store | None = None) -> tuple[Message, ...]:
     """How names are read and what is unwise about the round, but not refused.
 
-    The store tells what the round continues.
+    The store has what the round continues.
     """
     known = workload.given(round.names)
     found = notes_on(round, known.objective, known.meaning)
@@ -118,7 +118,7 @@ def suggestions(search: Search) -> Suggestions | None:
 
 
 def by_position(search: Search) -> At | None:
-    """How the record asks for the configuration at any position; None where a search knows none."""
+    """How the store asks for the configuration at any position; None where a search knows none."""
     return search.at if isinstance(search, Positional) and not search.adaptive else None
 
 

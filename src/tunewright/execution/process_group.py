@@ -1,4 +1,4 @@
-"""Ask and tell under a process group: rank 0 asks and writes, every other rank is told.
+"""Ask and tell under a process group: rank 0 asks and writes, the other ranks receive.
 
 PyTorch is looked for, never imported: without an initialised process group there is one rank.
 """

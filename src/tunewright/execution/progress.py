@@ -8,14 +8,14 @@ from dataclasses import replace
 from statistics import quantiles
 
 from tunewright.errors import NotFound, StoreError
-from tunewright.execution.account import Account, Ending
-from tunewright.execution.executors.executor import Ended
-from tunewright.execution.outcome import Seen
+from tunewright.execution.account import Account
+from tunewright.execution.conclude import Seen
 from tunewright.progress.tally import Tally
 from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Silent, Started, Watcher
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.curves import Batch, Curves
 from tunewright.store.judge import Judged, judge
+from tunewright.store.outcome import Outcome
 from tunewright.store.reason import NEVER_LOGGED
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Status, Trial
@@ -33,7 +33,7 @@ class Progress:
         watch: Watcher,
         begun: RoundStarted | None = None,
     ) -> None:
-        """`record` says how the round stood before this call, `begun` what the watcher knows."""
+        """`record` has how the round stood before this call, `begun` what the watcher knows."""
         self.ended = 0  # trials that came to an end in this call
         self._failed = 0
         self._store = store
@@ -49,11 +49,11 @@ class Progress:
         self._any_good = any(record.counts.get(status) for status in good)
         self._best = None if self._silent else self._best_before()
 
-    def seen(self, account: Account, event: Ended) -> Seen:
+    def seen(self, account: Account, ended: Outcome) -> Seen:
         """What the trial has logged; if this attempt went without the objective, by all of them."""
         seen = account.seen
         missing = self._record.objective.metric not in seen.metrics
-        if missing and event.outcome == "completed" and account.claim.attempt > 1:
+        if missing and ended.status == "completed" and account.claim.attempt > 1:
             trial = self._recorded(account.claim)
             earlier = tuple(trial.curves) if trial else ()
             return replace(seen, metrics=tuple(dict.fromkeys((*earlier, *seen.metrics))))
@@ -64,15 +64,7 @@ class Progress:
         if self._silent:
             return
         steps = (claim.configuration or {}).get(self._steps_name)
-        started = Started(
-            claim.number,
-            claim.study,
-            claim.attempt,
-            claim.configuration or {},
-            running,
-            total=steps if type(steps) is int else None,
-            trial=claim.trial,
-        )
+        started = Started(claim, running, total=steps if type(steps) is int else None)
         self._tally = self._tally.after_start(started, time.monotonic())
         self._watch.claimed(started)
 
@@ -86,48 +78,38 @@ class Progress:
         self._reached_at[claim.trial] = now
         steps = (claim.configuration or {}).get(self._steps_name)
         reached = Reached(
-            claim.number,
-            claim.study,
-            claim.attempt,
+            claim,
             step=account.step,
             total=account.total or (steps if type(steps) is int else None),
             start_step=account.start_step,
             seconds=now - account.began_at,
-            trial=claim.trial,
         )
         self._tally = self._tally.after_reach(reached, now)
         self._watch.reached(replace(reached, left_s=self._tally.left_s(now)))
 
-    def tell(self, account: Account, ending: Ending, running: int) -> None:
-        """Count an attempt whose end is in the record, and tell the watcher."""
-        status = ending.verdict.status
+    def ends(self, account: Account, outcome: Outcome, running: int) -> None:
+        """Count an attempt whose end is committed, and send it to the watcher."""
+        status = outcome.becomes
         if status != "pending":
             self.ended += 1
             self._failed += status == "failed"
-            self._mute += _is_mute(ending)
+            self._mute += _is_mute(outcome)
         if status == "completed":
-            self._lengths.append(ending.told.seconds)
+            self._lengths.append(outcome.seconds)
         if self._silent:
             return
-        judged = self._judged(account, ending)
-        claim = account.claim
-        concluded = Concluded(
-            number=claim.number,
-            study=claim.study,
-            attempt=claim.attempt,
-            configuration=claim.configuration or {},
-            status=judged.status,
-            reason=judged.reason,
-            value=judged.value,
-            seconds=ending.told.seconds,
-            running=running,
-            trial=claim.trial,
-        )
+        claim, judged, value = account.claim, outcome, None
+        if outcome.status == "completed":
+            found = self._judged(account)
+            value = found.value
+            if found.status != "pending" and found.status != "running":
+                judged = replace(outcome, status=found.status, reason=found.reason)
+        concluded = Concluded(claim, judged, value, running)
         self._reached_at.pop(claim.trial, None)
         self._tally = self._tally.after_end(concluded)
         self._watch.ended(concluded)
-        if claim.number is not None and self._is_best(judged.value):
-            self._best = judged.value
+        if claim.number is not None and self._is_best(value):
+            self._best = value
             self._watch.best(concluded)
 
     def hopeless(self, first: int) -> bool:
@@ -148,10 +130,7 @@ class Progress:
         low, high = (max(max(length - age, 0.0) for age in ages) for length in (short, long))
         return f"{duration(low)} to {duration(high)} left"
 
-    def _judged(self, account: Account, ending: Ending) -> Judged:
-        verdict = ending.verdict
-        if verdict.status != "completed":
-            return Judged(verdict.status, verdict.reason)
+    def _judged(self, account: Account) -> Judged:
         if account.whole is not None and account.start_step == 0:
             batches = [Batch(account.claim.attempt, 0, points) for points in account.whole]
             return judge(self._record.objective, "completed", None, Curves(batches))
@@ -166,7 +145,7 @@ class Progress:
         return self._best is None or self._record.objective.better(value, self._best)
 
     def _recorded(self, claim: Claim) -> Trial | None:
-        """The trial as the record has it; None while the store cannot be reached."""
+        """The trial as the store has it; None while the store cannot be reached."""
         try:
             return self._store.trial(claim.trial)
         except StoreError:
@@ -176,21 +155,21 @@ class Progress:
         if not self._record.counts.get("completed"):
             return None
         try:
-            return self._store.results(self._record.name).best().value
+            return self._store.claimed(self._record).best().value
         except NotFound:
             return None
 
 
-def _is_mute(ending: Ending) -> bool:
+def _is_mute(outcome: Outcome) -> bool:
     """Whether the program came to its end and had logged nothing at all."""
-    reason = ending.verdict.reason
-    if ending.told.outcome != "completed" or reason is None or reason.code != NEVER_LOGGED:
+    reason = outcome.reason
+    if reason is None or reason.code != NEVER_LOGGED:
         return False
     return reason.facts.get("logged") == []
 
 
 def duration(seconds: float) -> str:
-    """A duration for people.
+    """A duration for messages.
 
     >>> duration(42), duration(600), duration(9000)
     ('42 s', '10 min', '2.5 h')

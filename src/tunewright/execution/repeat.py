@@ -37,12 +37,18 @@ from tunewright.store.trial import Trial
 
 
 def repeat(trial: Trial, workload: Workload, times: int, progress: Wanted = "auto") -> Repeats:
-    """Train a trial's configuration `times` times in all, each under a seed of its own.
+    """Train a trial's configuration `times` times in all, each under a separate seed.
 
     Repeats that are there already count: `times=5` twice means five. The repeats number k of two
     trials of a round share their seed, so that they can be compared in pairs. They take no number
-    and stay out of `results.trials`. `repeats.seedless` says that all gave the same value although
+    and stay out of `results.trials`. `repeats.seedless` means that all gave the same value although
     the program is not declared deterministic: it does not use its seed. `progress` is as for `run`.
+
+    Args:
+        trial: a trial of a recorded round.
+        workload: the program that trained it.
+        times: repeats in all, those that exist already included.
+        progress: as for `tw.run`.
     """
     repeats, summary, wish = repeated(trial, workload, times, watcher_of(progress, workload))
     heed(f"repeats of trial {trial.number}", summary, wish)

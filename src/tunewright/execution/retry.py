@@ -23,7 +23,7 @@ class Patience:
     """How long to go on with a store that cannot be reached, and when to try next."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        """`say` is told once when the trouble begins, and once when it is over."""
+        """`say` receives a message when the trouble begins, and one when it is over."""
         self._say = say
         self._since: float | None = None
         self._pause_s = FIRST_PAUSE_S
@@ -50,7 +50,7 @@ class Patience:
     def _failed(self, error: StoreError, now: float, full_disk: Callable[[], bool]) -> None:
         if self._since is None:
             self._since = now
-            self._say(f"{error} Trying again for {PATIENCE_S / 60:.0f} min; training goes on.")
+            self._say(f"{error} Trying again for {PATIENCE_S / 60:.0f} min; training continues.")
         elif full_disk():
             self._since = now  # somebody has to free space, however long it takes
         elif now - self._since > PATIENCE_S:
@@ -60,7 +60,7 @@ class Patience:
 
 
 def persist(use: Callable[[], Answer], say: Callable[[str], None]) -> Answer:
-    """What a use of the store gives, tried again for ten minutes; `say` is told of each failure."""
+    """What a use of the store gives, tried again for ten minutes; `say` receives each failure."""
     since, pause_s = time.monotonic(), FIRST_PAUSE_S
     while True:
         try:

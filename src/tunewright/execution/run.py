@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, StoreError
+from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
@@ -45,9 +46,11 @@ def run(
     round: Round,
     workload: Workload,
     search: Search | None = None,
+    *,
     max_hours: float | None = None,
     retry_failed: bool = False,
     progress: Wanted = "auto",
+    early_stopping: bool = False,
 ) -> Results:
     """Train every trial of the round that has not ended yet, and return the round as recorded.
 
@@ -57,6 +60,17 @@ def run(
     go back to pending, and the interrupt is raised. `progress` is "auto" (what fits: a live region
     in a terminal, a block in a notebook, a line now and then elsewhere), "off", or a
     `tw.progress.Watcher`.
+
+    Args:
+        round: the question; a round of the same name in the store is continued.
+        workload: the training program, its objective, its store and its executor.
+        search: suggests configurations; None: `tw.search.Halton()`, quasi-random.
+        max_hours: after so many hours no new trial begins; None: no limit.
+        retry_failed: whether to train failed trials again.
+        progress: "auto", "off" or a `tw.progress.Watcher`.
+        early_stopping: whether to stop trials that cannot win, at one of five looks; they end as
+            `pruned`. It needs 60 finished trials of each study on the same schedule
+            (docs/early_stopping.md).
     """
     results, summary, wish = supervised(
         round,
@@ -65,6 +79,7 @@ def run(
         max_hours=max_hours,
         retry_failed=retry_failed,
         watch=watcher_of(progress, workload),
+        early_stopping=early_stopping,
     )
     heed(round.name, summary, wish)
     return results
@@ -75,6 +90,11 @@ def load(store: str | os.PathLike[str], name: str, *, earlier: bool = True) -> R
 
     A round that continues others comes joined with those of their trials that fit it, as
     `tunewright check` reads it; with `earlier=False` it comes alone.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        name: the name of the round.
+        earlier: whether to join the rounds that it continues.
     """
     with Store.open(store, create=False) as opened:
         return with_earlier(opened, name) if earlier else opened.results(name)
@@ -91,12 +111,13 @@ def supervise(
     trials: int | None = None,
     join: bool = False,
     advise: bool = True,
+    early_stopping: bool = False,
 ) -> Results:
     """What `run` does, for those who want to watch it.
 
     `trials` limits how many trials come to an end in this call. With `join`, this process helps
     whoever supervises the round already, and waits with them until all of it has ended. How it
-    ended is told to `watch.closed`; signals never raise here. A round that nobody designed, such as
+    ended is sent to `watch.closed`; signals never raise here. A round that nobody designed, such as
     a probe's, needs no advice on its design.
     """
     return supervised(
@@ -109,6 +130,7 @@ def supervise(
         trials=trials,
         join=join,
         advise=advise,
+        early_stopping=early_stopping,
     )[0]
 
 
@@ -123,6 +145,7 @@ def supervised(
     trials: int | None = None,
     join: bool = False,
     advise: bool = True,
+    early_stopping: bool = False,
 ) -> tuple[Results, Summary, Wish]:
     """The results, why it came to its end, and the last wish a signal made."""
     search, watch = search or Halton(), watch or Silent()
@@ -164,6 +187,7 @@ def supervised(
                 notes=(*notes, *_about_folder(workload, root)),
                 limit=trials,
                 deadline=deadline,
+                early_stopping=_early(store, record) if early_stopping else None,
             )
             with sinks_open(sinks, Following(workload.store, record, root), watch.message) as hurry:
                 summary, wish = carry_out(undertaking)
@@ -171,6 +195,11 @@ def supervised(
                     hurry()
         results = from_server(store, lambda: store.results(record.name), watch.message)
     return results, summary, wish
+
+
+def _early(store: Store, record: RoundRecord) -> EarlyStopping:
+    """Early stopping by the trials that have finished so far, those of earlier rounds included."""
+    return EarlyStopping.of(with_earlier(store, record.name))
 
 
 def watcher_of(progress: Wanted, workload: Workload) -> Watcher:
@@ -193,18 +222,18 @@ def round_started(record: RoundRecord, total: int, done: int) -> RoundStarted:
     fixed = {f.name for study in record.round.studies for f in study.fixed}
     searched = {h.name for study in record.round.studies for h in study.space}
     return RoundStarted(
-        record.name,
-        str(record.objective),
-        record.objective.metric,
-        total,
-        done,
+        name=record.name,
+        objective=str(record.objective),
+        metric=record.objective.metric,
+        total=total,
+        done=done,
         fixed=tuple(sorted(fixed - searched)),
         continued=record.continued,
     )
 
 
 def carry_out(own: Undertaking) -> tuple[Summary, Wish]:
-    """Let a supervisor work, with signals heeded and the watcher told of the beginning and end."""
+    """Let a supervisor work, with signals handled; the watcher receives beginning and end."""
     began = time.monotonic()
     own.watch.began(own.begun)
     for text in own.notes:

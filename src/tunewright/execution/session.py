@@ -1,11 +1,11 @@
-"""Ask and tell: a program of one's own asks for trials, trains them, and tells what came of them.
+"""Ask and tell: a user's program asks for trials, trains them, and reports what came of them.
 
     with open_round(round, minimize("valid_error")) as session:
         while (trial := session.ask()) is not None:
             trial.log(step, valid_error=train(**trial.configuration))
             trial.finish()
 
-Any number of processes may do so at once; each is a worker with a lease of its own and commits
+Any number of processes may do so at once; each is a worker with its own lease and commits
 directly. Under an initialised process group every rank asks, and rank 0 alone reads and writes.
 """
 
@@ -30,7 +30,7 @@ from tunewright.execution.session_store import Desk
 from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.results import Results
 
 log = logging.getLogger(__name__)
@@ -168,6 +168,26 @@ def open_round(
     Trial folders stand beside the store, or in `folder`; a PostgreSQL store may go without one.
     `means`, `off` and `deterministic` are those of `Workload`: what the round's names mean. What is
     not declared goes by the usual spelling of names, which a note of the round reports.
+
+    Args:
+        round: the question.
+        objective: how a trial is judged.
+        store: a path or a URL; it is created where it does not exist.
+        search: suggests configurations; None: `tw.search.Halton()`.
+        folder: where trial folders stand; None: next to the store.
+        means: name of the playbook -> how this round spells it.
+        off: hyperparameter -> the value that switches it off.
+        deterministic: whether every seed gives the same value.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with tw.open_round(rate, tw.minimize("error"), f"{folder}/tuning.db") as session:
+    ...         while (trial := session.ask()) is not None:
+    ...             trial.log(1, error=trial.configuration["rate"])
+    ...             trial.finish()
+    ...         [trial.value for trial in session.results().trials]
+    [0.1, 0.3]
     """
     meaning = Meaning(means or {}, off or {}, deterministic)
     return Session(round, objective, store, search, folder, meaning=meaning)

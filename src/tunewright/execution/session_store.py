@@ -17,14 +17,14 @@ from tunewright.design.round import Round
 from tunewright.errors import DesignError, OutOfDate, StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.heartbeat import lease_s, on_duty
-from tunewright.execution.ledger import BACKUP_AGAIN_S, spool, spooled
+from tunewright.execution.ledger import BACKUP_AGAIN_S, spool
 from tunewright.execution.prepare import by_position, continued_notes, notes_on, suggestions
 from tunewright.execution.retry import FINAL, from_server, persist
 from tunewright.execution.suggest import filled
 from tunewright.execution.trial_files import TrialFiles
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search, vet
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture
 from tunewright.store.rounds import ASKED, inside
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class Desk:
-    """Claims trials for a session and brings what is told of them into the record."""
+    """Claims trials for a session and writes what is reported of them to the store."""
 
     def __init__(
         self,
@@ -180,9 +180,9 @@ class Desk:
         return claim
 
     def commit(self, account: Account) -> None:
-        """Bring what is new into the record; an end is tried again for ten minutes."""
+        """Write what is new to the store; an end is tried again for ten minutes."""
         try:
-            if account.ending is None:
+            if account.outcome is None:
                 self._write(account)
             else:
                 self._leave(account)
@@ -192,10 +192,10 @@ class Desk:
         except FINAL:
             raise
         except StoreError as error:
-            if account.ending is not None:
+            if account.outcome is not None:
                 raise self._lost(account, error) from error
             log.info("points wait: %s", error)
-        if account.ending is not None:
+        if account.outcome is not None:
             self._held.discard(account.claim.trial)
             self._ended = True
             self._back_up()
@@ -205,7 +205,7 @@ class Desk:
         if self.root is not None:
             account.recall(self.store)
             folder = inside(self.root, account.claim.folder)
-            self._files.write(folder, account.claim, spooled(account))
+            self._files.write(folder, account.claim, account.ended())
 
     def _back_up(self) -> None:
         """Make a backup of a SQLite store if one is due: nobody else may be there to do it."""

@@ -1,4 +1,4 @@
-"""Steps never go back within an attempt: what is said when they do, and where it happened."""
+"""Steps never go back within an attempt: the message when they do, and where it happened."""
 
 from __future__ import annotations
 

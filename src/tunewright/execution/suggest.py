@@ -13,7 +13,8 @@ from tunewright.design.study import Study
 from tunewright.errors import OutOfDate
 from tunewright.messages import Message
 from tunewright.search.search import Positional, Search, Suggestion, told
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
+from tunewright.store.outcome import Outcome
 from tunewright.store.results import Results
 from tunewright.store.store import RoundRecord, Store
 
@@ -75,7 +76,7 @@ def filled(
                 claim, configuration=dict(point.configuration), unit=dict(point.unit)
             )
         for claim in own[len(suggested) :]:
-            store.release(claim, Message("stopped.no_suggestion"), died=False)
+            store.end(claim, Outcome("stopped", Message("stopped.no_suggestion")))
             enough = False
     ready = [
         known.get(claim.trial, claim)

@@ -1,8 +1,8 @@
 """The supervisor: claim trials, have them trained, and record what becomes of them.
 
-One turn of its loop: heed signals and requests, take back what dead owners held, claim trials for
-the free slots, hear what the executor tells, and commit what is due, many trials at once. It is the
-only one that talks to the store; whatever ends it, the trials it held go back to pending.
+One turn of its loop: handle signals and requests, take back what dead owners held, claim trials for
+the free slots, receive events of the executor, and commit what is due, many trials at once. Nobody
+else writes to the store; whatever ends it, the trials it held go back to pending.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tunewright.errors import StoreError
-from tunewright.execution.account import Account, Ending
+from tunewright.execution.account import Account
 from tunewright.execution.command import Command
+from tunewright.execution.conclude import conclude, needed_mb, watched_metrics
+from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.executors.executor import (
     Assignment,
     Ended,
     Event,
     Executor,
+    Logged,
     Noted,
     Stepped,
 )
@@ -32,7 +35,6 @@ from tunewright.execution.heartbeat import Heartbeat
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.ledger import Ledger
 from tunewright.execution.line_proposals import propose
-from tunewright.execution.outcome import Verdict, conclude, needed_mb, watched_metrics
 from tunewright.execution.prepare import started
 from tunewright.execution.processes.output import beginning_and_end, last_lines, log_name
 from tunewright.execution.progress import Progress
@@ -42,14 +44,15 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.progress.watcher import RoundStarted, Watcher, Why
 from tunewright.search.search import Search
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.leases import LeaseWatch
+from tunewright.store.outcome import Outcome
 from tunewright.store.provenance import Provenance
 from tunewright.store.reason import NEVER_LOGGED
 from tunewright.store.rounds import inside
 from tunewright.store.store import RoundRecord, Store
 
-TURN_S = 0.5  # the longest wait for events: signals are heeded at least this often
+TURN_S = 0.5  # the longest wait for events: signals are handled at least this often
 MEANWHILE_S = 0.02  # the longest wait for events while a search thinks
 LOOK_S = 1.0  # how often the store is asked for requests, dead owners and new trials
 LAST_WORDS_S = 0.2  # for ends that are on their way when the supervisor itself must end
@@ -84,6 +87,7 @@ class Undertaking:
     limit: int | None = None  # trials to bring to an end in this call
     deadline: float | None = None  # by the monotonic clock: no new trials after it
     waits: bool = True  # for trials that other workers run
+    early_stopping: EarlyStopping | None = None  # of trials that cannot win
 
 
 class Supervisor:
@@ -99,10 +103,11 @@ class Supervisor:
         self.progress = Progress(own.store, own.record, own.watch, own.begun)
         if isinstance(own.executor, Inline):
             own.executor.watching = self._glance
+            own.executor.hearing = self._consider if own.early_stopping is not None else None
         self._why: Why | None = None  # no new trials from now on
-        self._wish = Wish.GO_ON  # the last one that was heeded
+        self._wish = Wish.GO_ON  # the last one that was handled
         self._stopped: set[int] = set()  # trials asked to stop
-        self._asked: frozenset[int] = frozenset()  # numbers of trials that people stopped
+        self._asked: frozenset[int] = frozenset()  # numbers of trials that users stopped
         self._drained = False  # the last claim found fewer trials than there were slots
         self._unsure = False  # a claim failed half-way: some trial may be ours unknown to us
         self._look_at = self._claim_at = 0.0
@@ -154,7 +159,7 @@ class Supervisor:
         with self._ledger.patiently(now):
             said = self._own.heartbeat.lost
             self._own.heartbeat.renew()
-            self._say(f"{said} It goes on with others.")
+            self._say(f"{said} Continuing with new trials.")
             for account in tuple(self._accounts.values()):
                 self._lose(account)
 
@@ -255,6 +260,8 @@ class Supervisor:
             folder = own.root / claim.folder
             command = started(own.workload, claim.configuration or {}, claim.seed, folder)
             self._accounts[claim.trial] = Account(claim, self._watched, time.monotonic(), command)
+            if own.early_stopping is not None:
+                own.early_stopping.watch(claim, own.store)
         if assignments:
             own.executor.start(own.workload, assignments)
         for end in blocked:
@@ -275,7 +282,7 @@ class Supervisor:
             if not os.access(self._own.root, os.W_OK | os.X_OK):
                 raise  # all of them are out of reach: that is waited for
             reason = Message("trial.no_folder", {"folder": claim.folder, "text": str(cause)})
-            blocked.append(Ended(claim.trial, claim.attempt, "failed", reason))
+            blocked.append(Ended(claim.trial, claim.attempt, Outcome("failed", reason)))
             return None
         return Assignment(
             trial=claim.trial,
@@ -294,7 +301,7 @@ class Supervisor:
         for claim in claims:
             self._accounts.pop(claim.trial, None)
             with contextlib.suppress(StoreError):
-                self._own.store.release(claim, Message("stopped.not_started"), died=False)
+                self._own.store.end(claim, Outcome("stopped", Message("stopped.not_started")))
 
     # ---- what happens to them
 
@@ -306,14 +313,14 @@ class Supervisor:
             self._take(event)
 
     def _spool_ends(self) -> None:
-        """Hear what the executor tells, and bring ends to the trial folders before any commit."""
+        """Receive events of the executor, and bring ends to the trial folders before any commit."""
         for event in self._own.executor.events(MEANWHILE_S):
             self._take(event)
-        self._ledger.spool([a for a in self._accounts.values() if a.ending is not None])
+        self._ledger.spool([a for a in self._accounts.values() if a.outcome is not None])
 
     def _take(self, event: Event) -> None:
         account = self._accounts.get(event.trial)
-        if account is None or account.claim.attempt != event.attempt or account.ending:
+        if account is None or account.claim.attempt != event.attempt or account.outcome:
             return  # of an attempt that is not ours any more
         if isinstance(event, Noted):
             self._note(event)
@@ -321,15 +328,28 @@ class Supervisor:
         if not isinstance(event, Ended):
             account.take(event)
             self.progress.reached(account)
+            if isinstance(event, Logged) and not isinstance(self._own.executor, Inline):
+                self._consider(event)
             return
-        seen = self.progress.seen(account, event)
-        verdict = conclude(event, seen, self._own.workload.objective, account.claim.attempts_died)
-        account.end(Ending(event, self._with_log(account, verdict)))
+        seen = self.progress.seen(account, event.outcome)
+        objective, deaths = self._own.workload.objective, account.claim.attempts_died
+        outcome = conclude(event.outcome, seen, objective, deaths)
+        if (early := self._own.early_stopping) is not None:
+            reason = early.ended(event.trial)
+            if reason is not None and outcome.becomes == "pending":
+                outcome = replace(outcome, status="pruned", reason=reason)
+        account.end(self._with_log(account, outcome))
+
+    def _consider(self, event: Logged) -> None:
+        """Stop a trial that cannot win; one that trains in this thread is seen from another."""
+        early = self._own.early_stopping
+        if early is not None and early.look(event.trial, event.points) is not None:
+            self._stop(event.trial, GRACE_S)
 
     def _glance(self, event: Stepped) -> None:
         """A step of a trial that trains in this very thread, seen from another."""
         account = self._accounts.get(event.trial)
-        if account is not None and account.ending is None:
+        if account is not None and account.outcome is None:
             account.take(event)
             self.progress.reached(account)
 
@@ -339,20 +359,20 @@ class Supervisor:
         with self._ledger.patiently(time.monotonic()):
             self._own.store.note(self._own.record, event.message.text)
 
-    def _with_log(self, account: Account, verdict: Verdict) -> Verdict:
-        """The verdict on a program that logged nothing, with its log and what that looks like."""
-        reason = verdict.reason
+    def _with_log(self, account: Account, outcome: Outcome) -> Outcome:
+        """The outcome of a program that logged nothing, with its log and what that looks like."""
+        reason = outcome.reason
         if reason is None or reason.code != NEVER_LOGGED:
-            return verdict
+            return outcome
         log_file = inside(self._own.root, account.claim.folder) / log_name(account.claim.attempt)
         command = isinstance(self._own.workload.train, Command)
         text = beginning_and_end(log_file)
         metric = self._own.workload.objective.metric
         read = propose(text, metric) if command else ()
         more = {"command": command, "read": list(read)}
-        detail = verdict.detail or last_lines(log_file)
+        detail = outcome.detail or last_lines(log_file)
         return replace(
-            verdict, reason=Message(reason.code, {**reason.facts, **more}), detail=detail
+            outcome, reason=Message(reason.code, {**reason.facts, **more}), detail=detail
         )
 
     def _flush(self, now: float) -> None:
@@ -363,28 +383,29 @@ class Supervisor:
         for account in committed.lost:
             self._lose(account)
         for account in committed.settled:
-            if account.ending is not None:
-                self._conclude(account, account.ending)
+            if account.outcome is not None:
+                self._conclude(account, account.outcome)
 
-    def _conclude(self, account: Account, ending: Ending) -> None:
+    def _conclude(self, account: Account, outcome: Outcome) -> None:
         trial = account.claim.trial
         del self._accounts[trial]
         self._stopped.discard(trial)
         self._claim_at = 0.0
-        if (needed := needed_mb(ending.told)) is not None:
+        if (needed := needed_mb(outcome)) is not None:
             self._ledger.reserve(needed)
-        reason = ending.verdict.reason
+        reason = outcome.reason
         if reason is not None and reason.code == "trial.not_started":
             self._claim_at = time.monotonic() + SCARCE_S
-        self.progress.tell(account, ending, running=len(self._accounts))
+        if self._own.early_stopping is not None:
+            with contextlib.suppress(StoreError):  # one curve less: stopping begins later
+                self._own.early_stopping.learn([self._own.store.trial(trial)])
+        self.progress.ends(account, outcome, running=len(self._accounts))
         if self._why is None and self.progress.hopeless(FIRST_FAILURES):
             facts = {
                 "trial": account.claim.number,
                 "trials": self.progress.ended,
                 "mute": self.progress.ended < FIRST_FAILURES,
-                "reason": (
-                    ending.verdict.reason or Message("trial.failed", {"text": ""})
-                ).to_data(),
+                "reason": (reason or Message("trial.failed", {"text": ""})).to_data(),
                 "finishing": self._finishing(),
             }
             self._end("all failed", Message("round.hopeless", facts).text)
@@ -392,7 +413,7 @@ class Supervisor:
     def _lose(self, account: Account) -> None:
         """Our lease on it was taken: what it still does must not be seen."""
         name = _name(account.claim.number)
-        self._say(f"{name} was taken by another owner: what it told since is dropped")
+        self._say(f"{name} was taken by another owner: what it reported since is dropped")
         del self._accounts[account.claim.trial]
         self._own.executor.stop(account.claim.trial, 0.0)
 
@@ -401,7 +422,7 @@ class Supervisor:
     def _busy(self) -> bool:
         """Whether something of ours runs or, unless somebody is in a hurry, waits for the store."""
         if self._wish == Wish.AT_ONCE:
-            return any(account.ending is None for account in self._accounts.values())
+            return any(account.outcome is None for account in self._accounts.values())
         return bool(self._accounts)
 
     def _over(self) -> Why | None:
@@ -440,19 +461,15 @@ class Supervisor:
         self._own.executor.close()
         now = time.monotonic()
         for account in self._accounts.values():
-            if account.ending is None:
+            if account.outcome is None:
                 cause = Message("stopped.supervisor_ended")
-                seconds = now - account.began_at
-                told = Ended(
-                    account.claim.trial, account.claim.attempt, "stopped", cause, seconds=seconds
-                )
-                account.end(Ending(told, Verdict("pending", cause)))
+                account.end(Outcome("stopped", cause, seconds=now - account.began_at))
         if self._accounts:
             try:
                 self._ledger.commit(list(self._accounts.values()), now)
             except StoreError as error:
                 # spooled, or reclaimed by the next owner: nothing that was finished is lost
-                log.warning("the store could not be told of the end: %s", error)
+                log.warning("the end could not be committed: %s", error)
             self._accounts.clear()
         if self.progress.ended:
             self._ledger.back_up(at_once=True)

@@ -13,8 +13,9 @@ from pathlib import Path
 from types import TracebackType
 
 from tunewright.errors import StoreError
-from tunewright.store.claims import Claim
-from tunewright.store.spool import SpooledResult, write_result, write_trial
+from tunewright.store.claim import Claim
+from tunewright.store.outcome import Ended
+from tunewright.store.spool import write_result, write_trial
 
 WAITING = 64  # ends that may wait for a slow disk before the program waits too
 log = logging.getLogger(__name__)
@@ -41,13 +42,13 @@ class TrialFiles:
         """Wait for what is being written."""
         self._thread.shutdown(wait=True)
 
-    def write(self, folder: Path, claim: Claim, result: SpooledResult) -> None:
+    def write(self, folder: Path, claim: Claim, ended: Ended) -> None:
         """Leave a trial and the end of its attempt in its folder, soon."""
         while len(self._waiting) >= WAITING:
             self._waiting.popleft().result()
         while self._waiting and self._waiting[0].done():
             self._waiting.popleft()
-        self._waiting.append(self._thread.submit(_write, folder, claim, result))
+        self._waiting.append(self._thread.submit(_write, folder, claim, ended))
 
     def wait(self) -> None:
         """Return when everything given so far is written."""
@@ -55,9 +56,9 @@ class TrialFiles:
             self._waiting.popleft().result()
 
 
-def _write(folder: Path, claim: Claim, result: SpooledResult) -> None:
+def _write(folder: Path, claim: Claim, ended: Ended) -> None:
     try:
         write_trial(folder, claim, flushed=False)
-        write_result(folder, result, flushed=False)
+        write_result(folder, ended, flushed=False)
     except StoreError as error:  # the store has it
         log.warning("%s", error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,7 @@ class Workload:
 
     train: Train | Command
     objective: Objective
+    _: KW_ONLY
     store: str | Path = "tuning.db"  # a path or a URL
     executor: Executor | None = None  # None: Local()
     means: Mapping[str, Any] | None = None  # how it spells the playbook's names
@@ -140,7 +141,7 @@ class Workload:
 
     @property
     def name(self) -> str:
-        """How people call what is trained: `module.function`, or the command."""
+        """The name of what is trained: `module.function`, or the command."""
         if isinstance(self.train, Command):
             return self.train.template
         module = getattr(self.train, "__module__", None) or "?"

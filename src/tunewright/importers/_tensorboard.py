@@ -18,13 +18,14 @@ from typing import Any, Unpack
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, NotFound
+from tunewright.formats.event_file import EVENTS, Events, read_events, tag_prefix
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.event_file import Events, read_events
 from tunewright.importers.files import existing, files_below, reading
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
     Source,
+    first_non_finite,
     flattened,
     no_reason,
     plain_name,
@@ -32,9 +33,7 @@ from tunewright.importers.foreign import (
 from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
 from tunewright.store.results import Results
-
-EVENTS = ".tfevents."  # in the name of every event file
-SPLITS = {"train", "validation", "eval", "test"}  # folders of one trial, as Keras names them
+from tunewright.store.trial import Status
 
 
 def tensorboard(
@@ -71,7 +70,7 @@ def tensorboard(
     source = Source(
         origin=f"the TensorBoard folder {plain_name(root.resolve().name)}",
         name=plain_name(root.resolve().name),
-        trials=tuple(_trial(name, found) for name, found in trials.items()),
+        trials=tuple(_trial(name, found, objective.metric) for name, found in trials.items()),
         notes=tuple(notes),
     )
     return take_over(source, objective, options)
@@ -93,11 +92,11 @@ def _read(root: Path) -> dict[str, _Folder]:
     for path in files_below(root):
         if EVENTS in path.name:
             folder = path.parent.relative_to(root)
-            prefix = f"{folder.name}/" if folder.name in SPLITS else ""
+            prefix = tag_prefix(folder.name)
             own = found.setdefault(str(folder.parent if prefix else folder), _Folder())
             events = read_events(path)
             own.events.append((prefix, events))
-            own.configuration |= events.hyperparameters
+            own.configuration |= flattened(events.hyperparameters)
     return found
 
 
@@ -127,19 +126,24 @@ def _parent(name: str) -> str:
     return str(Path(name).parent)
 
 
-def _trial(name: str, found: _Folder) -> ForeignTrial:
+def _trial(name: str, found: _Folder, metric: str) -> ForeignTrial:
     points = PointsInOrder()
     for prefix, events in found.events:
         for tag, step, value in events.scalars:
             points.add(prefix + tag, step, value)
     starts = [e.first_s for _, e in found.events if e.first_s is not None]
     ends = [e.last_s for _, e in found.events if e.last_s is not None]
-    failed = any(e.failed for _, e in found.events)
+    status: Status = "failed" if any(e.failed for _, e in found.events) else "completed"
+    reason: Message | None = None
+    if status == "failed":
+        diverged = first_non_finite(points.points(), [metric])
+        status = "infeasible" if diverged else status
+        reason = diverged or no_reason("TensorBoard", "failed")
     return ForeignTrial(
         name=name,
         configuration=found.configuration,
-        status="failed" if failed else "completed",
-        reason=no_reason("TensorBoard", "failed") if failed else None,
+        status=status,
+        reason=reason,
         points=points.points(),
         seconds=max(max(ends) - min(starts), 0.0) if starts and ends else 0.0,
     )

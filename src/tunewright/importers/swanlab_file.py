@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tunewright.errors import Unreadable
+from tunewright.formats.wire import Field, fields, inside, number, signed, text
 from tunewright.importers.foreign import PointsInOrder
 from tunewright.importers.wandb_file import records
-from tunewright.importers.wire import Field, fields, inside, number, signed, text
 
 HEAD = struct.pack("<4sHB", b":SWL", 0xE1D6, 2)
 START, FINISH, SCALAR = 10, 11, 13  # kinds of records

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from tunewright.errors import Unreadable
+from tunewright.formats.wire import Field, fields, inside, signed, text
 from tunewright.importers.foreign import PointsInOrder, number_or_none, whole_or_none
-from tunewright.importers.wire import Field, fields, inside, signed, text
 
 HEAD = struct.pack("<4sHB", b":W&B", 0xBEE1, 0)
 BLOCK = 32768

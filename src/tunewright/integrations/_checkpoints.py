@@ -16,7 +16,8 @@ from typing import Any
 from tunewright import snapshot
 from tunewright.errors import Ended, Stopped
 from tunewright.execution import cadence
-from tunewright.execution.handle import FOLDER as SNAPSHOTS, Run
+from tunewright.execution.handle import FOLDER as SNAPSHOTS
+from tunewright.execution.training_run import Run
 from tunewright.messages import Message
 
 NAMED = "checkpoint"  # in the state of a snapshot: where the library's own stands

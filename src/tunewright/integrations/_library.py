@@ -10,7 +10,8 @@ from typing import Any
 
 from tunewright.errors import WorkloadError
 from tunewright.execution.current_run import Printing, current_run
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control, Handle
+from tunewright.execution.training_run import Run
 
 
 def library(name: str, package: str = "") -> Any:
@@ -97,8 +98,19 @@ def stop_here(run: Run) -> bool:
     """Whether the trial was asked to stop on any rank; every rank must call it."""
     asked = any_rank(run.stop_asked)
     if asked and not run.stop_asked:
-        run.ask_stop()  # another rank heard of it first
+        ask_stop(run)  # another rank heard of it first
     return asked
+
+
+def ask_stop(run: Run) -> None:
+    """Ask this rank's handle to stop: another rank has received the request."""
+    if isinstance(run, Handle):
+        Control(run).ask_stop()
+
+
+def assigned_eval_every(run: Run) -> int | None:
+    """Every how many steps the workload wants an evaluation; None: it does not matter."""
+    return Control(run).given[0].eval_every if isinstance(run, Handle) else None
 
 
 def of_optimizer(optimizer: Any) -> dict[str, Any]:

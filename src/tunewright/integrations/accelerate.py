@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 from tunewright.integrations._checkpoints import Checkpoints, save_due
 from tunewright.integrations._library import (
     handle,

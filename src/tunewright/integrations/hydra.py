@@ -26,8 +26,9 @@ from tunewright.execution.asked_trial import Asked
 from tunewright.execution.command import overrides
 from tunewright.execution.current_run import bound
 from tunewright.execution.executors.executor import Applied, Assignment, Event, Logged
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Handle
 from tunewright.execution.session import Session, open_round
+from tunewright.execution.training_run import Run
 from tunewright.integrations._library import library, measured
 
 MODULE, NAME = "hydra_plugins.tunewright_sweeper", "TunewrightSweeper"  # where Hydra finds it
@@ -184,7 +185,7 @@ def _handle(trial: Asked, objective: Objective) -> Run:
         split_seed=claim.split_seed,
         folder=trial.folder,
     )
-    return Run(own, objective, Meaning(), tell)
+    return Handle(own, objective, Meaning(), tell)
 
 
 def _composed(config: Any, names: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 from tunewright.integrations._checkpoints import Checkpoints, save_due
 from tunewright.integrations._library import handle, library, listen, measured
 

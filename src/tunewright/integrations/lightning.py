@@ -17,9 +17,10 @@ from typing import Any
 
 from tunewright.errors import Ended
 from tunewright.execution.applied_values import plain_values
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 from tunewright.integrations._checkpoints import Checkpoints, save_due
 from tunewright.integrations._library import (
+    ask_stop,
     from_all_ranks,
     handle,
     library,
@@ -29,6 +30,7 @@ from tunewright.integrations._library import (
 )
 
 FOLDER = "lightning"  # of checkpoints, in the folder of the trial
+OWN_FOLDER = "checkpoints"  # of the user's ModelCheckpoint, where it names no folder
 
 
 def callback(run: Run | None = None) -> Any:
@@ -90,7 +92,12 @@ class Reports:
         return None if found is None else str(found)
 
     def setup(self, trainer: Any, module: Any, stage: str) -> None:
-        """Add the logger, unless one is there."""
+        """Add the logger, unless one is there; give each trial's ModelCheckpoint its own folder."""
+        if not self.run.alone:
+            for one in trainer.checkpoint_callbacks:
+                # else trials write into one folder, and a resumed one forgets its best checkpoint
+                if getattr(one, "dirpath", "") is None:
+                    one.dirpath = str(self.run.folder / OWN_FOLDER)
         own = [one for one in trainer.loggers if isinstance(one, Logs)]
         if not own and not self.run.alone:
             own = [logger(self.run)]
@@ -127,7 +134,7 @@ class Reports:
         step = trainer.global_step
         stop = trainer.strategy.reduce_boolean_decision(self.run.stop_asked, all=False)
         if stop and not self.run.stop_asked:
-            self.run.ask_stop()
+            ask_stop(self.run)
         if stop or save_due(step, self._total(trainer)):
             self._checkpoints.write(
                 step,

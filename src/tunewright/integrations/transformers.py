@@ -17,9 +17,10 @@ from typing import Any
 from tunewright.errors import Stopped
 from tunewright.execution import cadence
 from tunewright.execution.applied_values import plain_values
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 from tunewright.integrations._checkpoints import Checkpoints
 from tunewright.integrations._library import (
+    assigned_eval_every,
     from_all_ranks,
     handle,
     library,
@@ -68,7 +69,7 @@ def training_arguments(run: Run | None = None, kind: Any = None, **given: Any) -
                 "max_steps": steps,
                 "save_strategy": "steps",
                 "save_steps": cadence.period(steps, cadence.SNAPSHOTS),
-                "eval_steps": own.given[0].eval_every or period,
+                "eval_steps": assigned_eval_every(own) or period,
                 "logging_steps": period,
             }
     return kind(**{**made, **settings, **given})

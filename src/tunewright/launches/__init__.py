@@ -1,6 +1,6 @@
 """Launch decisions: variance, terms, the decision, its lineage.
 
-tw.launch(store, "depth", workload, terms=tw.launches.LaunchTerms(worth=0.002))
+tw.launch(results, workload, terms=tw.launches.LaunchTerms(complexity=0.002))
 """
 
 from __future__ import annotations

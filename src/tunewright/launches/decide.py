@@ -62,6 +62,16 @@ def decide(
     `study` and `data` add study and data variance to the gain: with `study` the claim is that the
     feature helps however it is tuned, without it that this point is better.
 
+    Args:
+        candidate: repeats of the candidate, or its values as an arm.
+        baseline: the same of the baseline.
+        terms: what is asked.
+        findings: of `tw.check`; some forbid the comparison.
+        looked: how many times the pair was looked at before.
+        history: the standard deviation of earlier repeats of the pipeline.
+        study: the variance between tuning studies.
+        data: the variance between samples of the data.
+
     >>> from tunewright.design.objective import maximize
     >>> deep = Arm("deep", (0.74, 0.75, 0.73, 0.75, 0.74), maximize("accuracy"))
     >>> flat = Arm("flat", (0.70, 0.71, 0.69, 0.70, 0.72), maximize("accuracy"))

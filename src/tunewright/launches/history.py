@@ -34,6 +34,9 @@ def history(store: str | os.PathLike[str]) -> LaunchHistory:
 
     for one in tw.history("tuning.db").launches:
         print(one.written, one.verdict, one.candidate, one.why)
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
     """
     with Store.open(store, create=False) as opened:
         return LaunchHistory(tuple(lineage.launches(opened)), tuple(lineage.baselines(opened)))

@@ -14,7 +14,7 @@ Verdict = Literal["launch", "keep", "undecided"]
 Method = Literal["one variance", "a variance each", "paired by split", "none"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Launch(Facts):
     """Whether to launch the candidate, how sure that is, and why."""
 

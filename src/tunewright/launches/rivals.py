@@ -14,6 +14,7 @@ import difflib
 import shlex
 from dataclasses import dataclass
 
+from tunewright.actions import TrainAgain
 from tunewright.design.ranges import same_value
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
@@ -82,6 +83,14 @@ def of_round(store: Store, trial: Trial) -> tuple[str, int]:
     return round_of(store, trial).name, trial.number
 
 
+def refuse_pruned(results: Results, trial: Trial) -> None:
+    """A candidate that was stopped early has no value: it is trained to its end first."""
+    if trial.status == "pruned":
+        name, number = trial.origin or (results.round.name, trial.number or 0)
+        remedy = TrainAgain(name, number)
+        raise DesignError("launch.candidate_pruned", trial=number, round=name, remedy=remedy)
+
+
 def as_recorded(
     store: Store, name: str, objective: Results | None, *, earlier: bool = False
 ) -> Results:
@@ -102,6 +111,7 @@ def _pair(
 ) -> Rivals:
     place = Place.of(other.results, other.of)
     found = _best_but(results, place) if number is None else results.trial(number)
+    refuse_pruned(results, found)
     own = _where_it_ran(store, results, found)
     if Place.of(own.results, own.of) == place:
         raise DesignError("launch.already_the_baseline", trial=place.trial, round=place.round)

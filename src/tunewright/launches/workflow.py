@@ -30,7 +30,14 @@ from tunewright.launches.looks import (
 )
 from tunewright.launches.pipeline_history import Pipeline, read_history
 from tunewright.launches.replicate import replicates
-from tunewright.launches.rivals import Named, Rivals, as_recorded, of_round, rivals
+from tunewright.launches.rivals import (
+    Named,
+    Rivals,
+    as_recorded,
+    of_round,
+    refuse_pruned,
+    rivals,
+)
 from tunewright.launches.study_variance import luck_of_gain
 from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message, Text, markup, words
@@ -121,6 +128,18 @@ def launch(
 
         report = tw.launch(results, workload, terms=tw.launches.LaunchTerms(complexity=0.002))
         report.decision.verdict, report.now
+
+    Args:
+        candidate: a trial, or results whose best trial it is.
+        workload: the program that trained both.
+        against: the baseline; None: what was launched last.
+        terms: what is asked; None: the defaults of `LaunchTerms`.
+        trial: the number of the candidate among its results.
+        first: whether the candidate becomes the first baseline without a comparison.
+        dry_run: whether to return the plan and its cost only.
+        why: the reason to record.
+        progress: as for `tw.run`.
+        on_look: receives the decision of every look.
     """
     watch = watcher_of(progress, workload)
     terms = terms or LaunchTerms()
@@ -183,6 +202,7 @@ def _first(store: Store, results: Results, number: int | None, why: str) -> Laun
     if now is not None:
         raise DesignError("launch.first_is_baseline", place=now.place)
     trial = results.best() if number is None else results.trial(number)
+    refuse_pruned(results, trial)
     place = Place.of(results, trial)
     key = lineage.first_baseline(store, place, why)
     return LaunchReport(place, None, recorded=key, now=place)

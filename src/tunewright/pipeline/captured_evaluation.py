@@ -87,7 +87,7 @@ class CapturedEvaluation:
         sums = dict(zip(self._names, numbers, strict=True))
         total = sums.pop(WEIGHT)
         means = {name: value / total for name, value in sums.items()}
-        return Evaluation(means, total, self._first.batch_size)
+        return Evaluation(metrics=means, weight=total, batch_size=self._first.batch_size)
 
 
 def _batches(

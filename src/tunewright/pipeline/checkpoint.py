@@ -47,7 +47,7 @@ class Evaluated:
     metrics: Mapping[str, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Selection:
     """The step chosen in retrospect."""
 

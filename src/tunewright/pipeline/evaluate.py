@@ -28,7 +28,7 @@ from tunewright.pipeline.predictions import Predictions, predicted
 WEIGHT = ""  # the row that holds the weights themselves
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Evaluation:
     """What one evaluation found."""
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -54,11 +54,14 @@ from tunewright.pipeline.trace import Trace
 from tunewright.pipeline.training_state import TrainingState
 from tunewright.pipeline.validation import Validation, Validator
 
+if TYPE_CHECKING:  # the pipeline works without the rest
+    from tunewright.execution.training_run import Run
+
 MEASURED = ("train_loss", "gradient_norm")
 ENDLESS = 10**12  # steps: a probe continues until it has seen enough
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fitted:
     """What a training did; the model was trained in place."""
 
@@ -81,7 +84,7 @@ def fit(
     *,
     valid: Validation | None = None,
     keep: Keep | None = None,
-    run: Any = None,
+    run: Run | None = None,
     folder: Path | str | None = None,
     seed: int = 0,
     weights: Tensor | None = None,
@@ -117,16 +120,16 @@ def fit(
         raise PipelineError("fit.keep_needs_valid", metric=keep.metric)
     if keep is not None and run is None and folder is None:
         raise PipelineError("fit.keep_needs_folder", metric=keep.metric)
-    run = Alone(folder, seed=seed, host=host, say=say) if run is None else run
-    saved, notes, lane = run.restored, [*config.notes], lane_of(run)
+    handle = Alone(folder, seed=seed, host=host, say=say) if run is None else run
+    saved, notes, lane = handle.restored, [*config.notes], lane_of(handle)
 
     source = batches.source(
         data,
         batch_size=config.batch_size,
-        start_step=run.start_step,
-        total_steps=ENDLESS if getattr(run, "endless", False) else total_steps,
-        order_seed=run.seeds.order,
-        example_seed=run.seeds.data,
+        start_step=handle.start_step,
+        total_steps=ENDLESS if getattr(handle, "endless", False) else total_steps,
+        order_seed=handle.seeds.order,
+        example_seed=handle.seeds.data,
         device=device,
         host=host,
         weights=weights,
@@ -134,14 +137,14 @@ def fit(
         prefetch=config.prefetch,
     )
     notes += norm_notes(model, config.batch_size // host.world // config.accumulate, host.world)
-    _check_ranks(model, source, run, config, host)
+    _check_ranks(model, source, handle, config, host)
     items = source.items
     if source.size is None:  # nobody knows which examples a loader gives to which rank
         items = agreement.checked_items(items, host)
-    seed_all(run.seeds.data)
+    seed_all(handle.seeds.data)
     state = training_state.start(model, config, device, host)
     if saved is not None:
-        notes += training_state.restore(state, saved, config, run.seeds, host)
+        notes += training_state.restore(state, saved, config, handle.seeds, host)
     longest = MOST_STEPS if config.capture and source.block is not None else 0
     recorder = Recorder(MEASURED, config.log_every, device, longest)
     update = _stepper(state, loss, source, config, host, recorder, lane)
@@ -149,7 +152,7 @@ def fit(
         lane.refuse(update.reason)
     else:
         lane.enter()
-    validator = Validator(valid, keep, state, config, run, host, lane)
+    validator = Validator(valid, keep, state, config, handle, host, lane)
     clock, saving = Clock(config.batch_size, device), SaveTimes()
     spans, since = Spans(config.log_every, longest), time.perf_counter()
 
@@ -158,21 +161,21 @@ def fit(
         ending.callback(source.close)
         tracer = None
         if trace is not None and host.is_main:
-            tracer = Trace(trace, total_steps - run.start_step, device)
+            tracer = Trace(trace, total_steps - handle.start_step, device)
             ending.callback(tracer.close)
         ending.enter_context(matrix_products(config.precision))
-        at_once = tracer is None and not getattr(run, "endless", False)
-        steps = iter(run.steps(total_steps))
+        at_once = tracer is None and not getattr(handle, "endless", False)
+        steps = iter(handle.steps(total_steps))
         for step in steps:
             if at_once and update.stretches(step):
                 room = spans.steps - recorder.row
-                count, due = stretch_length(run, step, room, total_steps, valid is not None)
+                count, due = stretch_length(handle, step, room, total_steps, valid is not None)
                 since = time.perf_counter()
                 with clock.stretch(count):
                     update.stretch(step, count)
                 for _ in range(count - 1):
                     step = next(steps)
-                saving.ask(due, step == total_steps or getattr(run, "stop_asked", False))
+                saving.ask(due, step == total_steps or getattr(handle, "stop_asked", False))
             else:
                 item = clock.next(items)
                 set_learning_rate(state.optimizer, config.learning_rate(min(step, total_steps)))
@@ -180,36 +183,36 @@ def fit(
                 clock.stepped()
                 if tracer is not None:
                     tracer.stepped()
-                saving.ask(run.save_due(step), now=True)
+                saving.ask(handle.save_due(step), now=True)
 
-            eval_due = valid is not None and run.eval_due(step)
+            eval_due = valid is not None and handle.eval_due(step)
             # All processes read at these steps; a stop may have been asked of only one of them.
             together = recorder.full or eval_due or step == total_steps
             if not together and (host.world > 1 or not saving.due):
                 continue
-            _log(run, recorder, config, host, lane)
+            _log(handle, recorder, config, host, lane)
             spans.took(time.perf_counter() - since)
             clock.synced()
             with clock.paused():
                 if eval_due:
                     validator.evaluate(step, final=step == total_steps, captured=update.captured)
-                if isinstance(run, Alone):
-                    run.tell(step)
+                if isinstance(handle, Alone):
+                    handle.tell(step)
                 if _any(saving.due, state.device, host):
-                    tree = training_state.kept(state, step, config, run.seeds, host)
+                    tree = training_state.kept(state, step, config, handle.seeds, host)
                     with lane.released():  # the other trials of a pack train meanwhile
-                        run.save(tree)
+                        handle.save(tree)
                     saving.done()
 
     if config.capture and update.reason is not None:
         notes.append(Message("fit.note.not_captured", {"reason": update.reason}))
     return Fitted(
         steps=total_steps,
-        start_step=run.start_step,
+        start_step=handle.start_step,
         throughput=clock.read(),
         captured=update.captured,
         notes=tuple(notes),
-        curves=run.curves if isinstance(run, Alone) else None,
+        curves=handle.curves if isinstance(handle, Alone) else None,
         evaluation=validator.last,
         selected=validator.selected(),
         averages=state.averages,
@@ -321,7 +324,7 @@ def _stepper(
 
 
 def _check_ranks(
-    model: nn.Module, source: batches.Source, run: Any, config: FitConfig, host: Host
+    model: nn.Module, source: batches.Source, run: Run | Alone, config: FitConfig, host: Host
 ) -> None:
     """Before the first step of several processes: weights, seeds and examples as they must be."""
     if host.world == 1:

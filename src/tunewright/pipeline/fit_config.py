@@ -21,7 +21,7 @@ from tunewright.pipeline.precision import Precision, check_precision
 Loss = Callable[[nn.Module, Any], Tensor]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FitConfig:
     """How to train; the names are the playbook's."""
 

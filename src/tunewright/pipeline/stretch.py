@@ -56,7 +56,7 @@ class Lane(Protocol):
         ...
 
     def replay(self, *parts: tuple[Replayable, int]) -> None:
-        """Replay each as often as its number says; returns when the device has done it."""
+        """Replay each as often as its number; returns when the device has done it."""
         ...
 
     def released(self) -> AbstractContextManager[None]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 from tunewright.pipeline import examples, hosts, training_state
+from tunewright.pipeline.alone import Alone
 from tunewright.pipeline.captured_evaluation import CapturedEvaluation
 from tunewright.pipeline.checkpoint import Keep, Selection, keep_best, select
 from tunewright.pipeline.eval_batch import Metrics
@@ -22,6 +23,9 @@ from tunewright.pipeline.predictions import save_predictions
 from tunewright.pipeline.stretch import Lane, OwnProcess
 from tunewright.pipeline.training_state import TrainingState
 
+if TYPE_CHECKING:  # the pipeline works without the rest
+    from tunewright.execution.training_run import Run
+
 
 @dataclass(frozen=True)
 class Validation:
@@ -29,6 +33,7 @@ class Validation:
 
     data: Any
     metrics: Metrics  # (model, batch) -> {name: one value per example}
+    _: KW_ONLY
     weights: Tensor | None = None
     labels: Tensor | None = None  # with `correct`: counts per class, for rare classes
     correct: str | None = None
@@ -47,7 +52,7 @@ class Validator:
     keep: Keep | None
     state: TrainingState
     config: FitConfig
-    run: Any
+    run: Run | Alone
     host: Host
     lane: Lane = field(default_factory=OwnProcess)
     last: Evaluation | None = None

@@ -114,6 +114,11 @@ def report(
 
     A campaign of `tune` is reported on with its choice, its steps and all its trials together.
     `reader="shell"` shows commands where a report shows calls.
+
+    Args:
+        results: a round, or a campaign of `tw.tune`.
+        path: a file to write, .html or .txt; None: nothing is written.
+        reader: "python" shows calls as next steps, "shell" shows commands.
     """
     if isinstance(results, Campaign):
         if not results.searched:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         input_bound as input_bound,
     )
     from tunewright.probes.throughput.size_answer import BatchSizes as BatchSizes
+    from tunewright.probes.throughput.size_terms import BatchSizeTerms as BatchSizeTerms
     from tunewright.probes.throughput.tap import watched as watched
     from tunewright.probes.throughput.timing import TimingRule as TimingRule
     from tunewright.probes.train_steps import TrainSteps as TrainSteps, train_steps as train_steps
@@ -55,6 +56,7 @@ _HOMES = {
     "probes.throughput.cost": ("Cost",),
     "probes.throughput.input_bound": ("InputBound", "input_bound"),
     "probes.throughput.size_answer": ("BatchSizes",),
+    "probes.throughput.size_terms": ("BatchSizeTerms",),
     "probes.throughput.tap": ("watched",),
     "probes.throughput.timing": ("TimingRule",),
     "probes.train_steps": ("TrainSteps", "train_steps"),
@@ -62,6 +64,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "BatchSizeTerms",
     "BatchSizes",
     "Clip",
     "Cost",

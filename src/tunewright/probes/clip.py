@@ -60,7 +60,7 @@ class ClipTry:
         return all(run.stable for run in self.runs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Clip(Answer):
     """Where to clip, and what it does."""
 
@@ -102,7 +102,7 @@ def clip(
     start = by_meaning(source, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "clip_norm"))
     if missing:
-        return Clip(UNKNOWN, {}, missing)
+        return Clip(message=UNKNOWN, settings={}, missing=missing)
     start = start.with_meanings(clip_norm=start.unclipped)
     answer = mended(start, steps, watch)
     keep(source, answer)
@@ -126,7 +126,7 @@ def recorded(results: Results, trial: Trial) -> Clip:
     threshold = first_threshold(stable_norms(norms, unstable, warmup, early))
     if threshold is None:
         few = Message("probe.clip.too_few_norms", {"trial": trial.number})
-        return Clip(UNKNOWN, {}, (few,))
+        return Clip(message=UNKNOWN, settings={}, missing=(few,))
     often = clipped(norms, threshold, warmup)
     facts = {
         "clip_norm": threshold,
@@ -135,8 +135,8 @@ def recorded(results: Results, trial: Trial) -> Clip:
         "stable": not unstable,
     }
     return Clip(
-        Message("probe.clip.recorded", facts),
-        {} if often.too_often else {name: threshold},
+        message=Message("probe.clip.recorded", facts),
+        settings={} if often.too_often else {name: threshold},
         clip_norm=threshold,
         clipped=often,
     )
@@ -147,7 +147,7 @@ def mended(start: ByMeaning, steps: int, watch: Watcher) -> Clip:
     workload = start.workload
     before = stability(workload, fixed=start.configuration, steps=steps, progress=watch)
     if before.missing:
-        return Clip(UNKNOWN, {}, before.missing)
+        return Clip(message=UNKNOWN, settings={}, missing=before.missing)
     with Store.open(workload.store) as store:
         results = store.results(before.round)
     found = before.first_unstable
@@ -162,8 +162,8 @@ def mended(start: ByMeaning, steps: int, watch: Watcher) -> Clip:
     if found is None:
         facts = {"stability": before.message, "clip_norm": threshold}
         return Clip(
-            Message("probe.clip.not_needed", facts),
-            {},
+            message=Message("probe.clip.not_needed", facts),
+            settings={},
             clip_norm=threshold,
             round=before.round,
             trial=read,
@@ -174,14 +174,14 @@ def mended(start: ByMeaning, steps: int, watch: Watcher) -> Clip:
         norm = float(f"{threshold / 2**halvings:.3g}")
         one, lacking = _try(start, found.learning_rate, norm, before.steps, watch)
         if lacking:
-            return Clip(UNKNOWN, {}, lacking)
+            return Clip(message=UNKNOWN, settings={}, missing=lacking)
         tried.append(one)
         if one.stable:
             break
     message, settings, caveats = _conclusion(start, found, tried)
     return Clip(
-        message,
-        settings,
+        message=message,
+        settings=settings,
         clip_norm=tried[-1].clip_norm if tried[-1].stable else None,
         clipped=tried[-1].clipped,
         learning_rate=found.learning_rate,
@@ -263,4 +263,4 @@ def _facts(often: Clipped) -> dict[str, Any]:
 
 def _without_norms(name: str, after: bool = False) -> Clip:
     code = "probe.clip.norms_after_clipping" if after else "probe.clip.no_norms"
-    return Clip(UNKNOWN, {}, (Message(code, {"name": name}),))
+    return Clip(message=UNKNOWN, settings={}, missing=(Message(code, {"name": name}),))

@@ -42,7 +42,7 @@ MISFIT = 2.0  # times what noise explains: the form of the curve is in doubt
 Verdict = Literal["inside", "above", "below", "unknown"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CriticalBatch(Answer):
     """What the studies found."""
 
@@ -187,10 +187,10 @@ def _no_goal(workload: Workload, size: int, results: Results) -> CriticalBatch:
         "check": shlex.join(["tunewright", "check", results.round.name]),
     }
     return CriticalBatch(
-        "unknown",
-        Message("probe.critical_batch.no_goal"),
-        {},
-        (Message("probe.critical_batch.few_feasible", facts),),
+        verdict="unknown",
+        message=Message("probe.critical_batch.no_goal"),
+        settings={},
+        missing=(Message("probe.critical_batch.few_feasible", facts),),
         metric=workload.objective.metric,
     )
 
@@ -214,12 +214,12 @@ def answer_of(
     problems = [{"batch_size": p.batch_size, "why": why} for p in dropped for why in p.problems]
     sizes = {"counted": len(counted), "sizes": len(labelled), "needed": FEWEST_SIZES}
     answer = CriticalBatch(
-        "unknown",
-        Message("probe.critical_batch.too_few_sizes", sizes),
-        {},
-        tuple(Message("probe.critical_batch.problem", one) for one in problems),
-        workload.objective.metric,
-        goal,
+        verdict="unknown",
+        message=Message("probe.critical_batch.too_few_sizes", sizes),
+        settings={},
+        missing=tuple(Message("probe.critical_batch.problem", one) for one in problems),
+        metric=workload.objective.metric,
+        goal=goal,
         sizes=tuple(labelled),
         caveats=tuple(caveats),
     )

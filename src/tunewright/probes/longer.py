@@ -51,7 +51,7 @@ RESUMES = ("restored", "start_step", "resumed_at", "pipeline")
 Verdict = Literal["helps", "does not help", "unknown"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Longer(Answer):
     """What the longer branches gained over those that end as before; positive is better."""
 
@@ -218,7 +218,9 @@ def _answer(
     }
     if not all(one.resumed for group in groups for one in group):
         lacks = Message("probe.longer.not_restored", {"step": source.step})
-        return Longer("unknown", Message("probe.longer.unknown"), missing=(lacks,), **known)
+        return Longer(
+            verdict="unknown", message=Message("probe.longer.unknown"), missing=(lacks,), **known
+        )
     same, grown = ([one.value for one in group if one.value is not None] for group in groups)
     caveats: tuple[Message, ...] = ()
     if not groups[0] and own.value is not None:
@@ -226,7 +228,9 @@ def _answer(
     known |= {"as_long": tuple(same), "longer": tuple(grown), "caveats": caveats}
     if not same or len(grown) < 2:
         few = Message("probe.longer.too_few", {"as_long": len(same), "longer": len(grown)})
-        return Longer("unknown", Message("probe.longer.unknown"), missing=(few,), **known)
+        return Longer(
+            verdict="unknown", message=Message("probe.longer.unknown"), missing=(few,), **known
+        )
     return _judged(results, own, known)
 
 
@@ -244,7 +248,9 @@ def _judged(results: Results, own: Trial, known: Mapping[str, Any]) -> Longer:
     gain = float(same.mean() - grown.mean()) * (1.0 if results.objective.minimize else -1.0)
     if sd <= ROUNDING * abs(float(same.mean())):
         lacks = Message("probe.longer.no_noise")
-        return Longer("unknown", Message("probe.longer.unknown"), missing=(lacks,), **known)
+        return Longer(
+            verdict="unknown", message=Message("probe.longer.unknown"), missing=(lacks,), **known
+        )
     error = sd * math.sqrt(1 / len(same) + 1 / len(grown))
     reach = float(stats.t.ppf(CONFIDENCE, free)) * error
     low, high = gain - reach, gain + reach
@@ -256,8 +262,14 @@ def _judged(results: Results, own: Trial, known: Mapping[str, Any]) -> Longer:
     if low > 0 and gain >= matters:
         name = results.meaning.name("max_train_steps")
         chosen = {name: known["longer_steps"]}
-        return Longer("helps", Message("probe.longer.helps", said), chosen, **common)
+        return Longer(
+            verdict="helps", message=Message("probe.longer.helps", said), settings=chosen, **common
+        )
     if high < matters and reach <= PRECISE * matters:
-        return Longer("does not help", Message("probe.longer.does_not", said), **common)
+        return Longer(
+            verdict="does not help", message=Message("probe.longer.does_not", said), **common
+        )
     lacks = Message("probe.longer.more_seeds", {"times": 2 * len(grown)})
-    return Longer("unknown", Message("probe.longer.open", said), missing=(lacks,), **common)
+    return Longer(
+        verdict="unknown", message=Message("probe.longer.open", said), missing=(lacks,), **common
+    )

@@ -31,7 +31,7 @@ STEPS = 500  # playbook: "an abbreviated run of just 500 steps ... but evaluate 
 FACTORS = (0.5, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stability(Answer):
     """From which learning rate on short runs are unstable, and how."""
 
@@ -108,12 +108,12 @@ def stability(
     _check(steps, factors)
     missing = start.lacks(("learning_rate", "max_train_steps"))
     if missing:
-        return Stability(start.learning_rate, steps, missing=missing)
+        return Stability(learning_rate=start.learning_rate, steps=steps, missing=missing)
     rate, own_warmup = start.learning_rate, start.warmup_steps
     steps = max(steps, 2 * own_warmup)  # a warm-up that fills the run would hide the rate itself
     missing = foreseen(start, steps)
     if missing:
-        return Stability(rate, steps, caveats=start.caveats, missing=missing)
+        return Stability(learning_rate=rate, steps=steps, caveats=start.caveats, missing=missing)
     results = run_equal(
         "stability",
         Message("goal.stability", {"rate": rate}),
@@ -126,13 +126,13 @@ def stability(
     runs = sorted(judged, key=lambda run: run.learning_rate)
     never = never_finite(runs)
     answer = Stability(
-        rate,
-        steps,
-        tuple(runs),
-        None if never else lowest_unstable(runs),
-        results.round.name,
-        start.caveats,
-        _finite_first(start) if never else unjudged(results, runs),
+        learning_rate=rate,
+        steps=steps,
+        runs=tuple(runs),
+        unstable_base_learning_rate=None if never else lowest_unstable(runs),
+        round=results.round.name,
+        caveats=start.caveats,
+        missing=_finite_first(start) if never else unjudged(results, runs),
     )
     keep(workload, answer)
     return answer

@@ -151,7 +151,7 @@ def _edge_message(searched: Hyperparameter, found: Edge) -> Message:
         "column": searched.column,
         "range": str(searched.range),
         "side": found.seen.side,
-        "alone": found.seen.rule != "crowd",
+        "alone": found.seen.rule == "lone",
         "best_few": found.seen.best_few,
         "proposed": None if proposed is None else str(proposed),
     }

@@ -34,7 +34,7 @@ MORE_NOISE = (1.5, 2.0)  # times as many steps when augmentation and regularisat
 GOAL = Message("goal.train_steps")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainSteps(Answer):
     """What the sweep found; steps are in the unit of what means max_train_steps."""
 
@@ -81,7 +81,12 @@ def train_steps(
     _refuse(learning_rate, max_train_steps, metric, at_most, at_least, factor)
     plan, missing = plan_sweep(workload, learning_rate, max_train_steps, dict(fixed or {}), trial)
     if plan is None:
-        return TrainSteps("unknown", Message("probe.train_steps.not_begun"), {}, tuple(missing))
+        return TrainSteps(
+            verdict="unknown",
+            message=Message("probe.train_steps.not_begun"),
+            settings={},
+            missing=tuple(missing),
+        )
     trainings = _Trainings(workload, plan, watch)
 
     def wanted(measured: Mapping[float, Measured]) -> Criterion | Message:
@@ -217,10 +222,10 @@ def _answer(
 ) -> TrainSteps:
     best, name = found.best, workload.meaning.name("max_train_steps")
     answer = TrainSteps(
-        found.verdict,
-        _message(found, name),
-        {},
-        () if found.why is None else (found.why,),
+        verdict=found.verdict,
+        message=_message(found, name),
+        settings={},
+        missing=() if found.why is None else (found.why,),
         learning_rate=None if best is None else best.learning_rate,
         criterion=None if found.why is not None else found.criterion.message,
         factor=factor,

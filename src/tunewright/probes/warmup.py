@@ -33,7 +33,7 @@ REPEATS = 3  # seeds of the comparison of whole trainings
 UNKNOWN = Message("probe.warmup.unknown")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Warmup(Answer):
     """The shortest warm-up that makes a high learning rate stable, and what it is worth."""
 
@@ -74,11 +74,11 @@ def warmup(
     start = by_meaning(workload, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "warmup_steps"))
     if missing:
-        return Warmup(UNKNOWN, {}, missing)
+        return Warmup(message=UNKNOWN, settings={}, missing=missing)
     cold = start.with_meanings(warmup_steps=0)
     missing = climb_foreseen(cold)
     if missing:
-        return Warmup(UNKNOWN, {}, missing)
+        return Warmup(message=UNKNOWN, settings={}, missing=missing)
     before = stability(
         workload, fixed=cold.configuration, trial=cold.known, steps=steps, progress=watch
     )
@@ -102,13 +102,13 @@ def _answer(
 ) -> Warmup:
     unstable = before.first_unstable
     if before.missing:
-        return Warmup(UNKNOWN, {}, before.missing)
+        return Warmup(message=UNKNOWN, settings={}, missing=before.missing)
     if unstable is None:
         unneeded = Message("probe.warmup.not_needed", {"stability": before.message})
-        return Warmup(unneeded, {})
+        return Warmup(message=unneeded, settings={})
     tried, found, missing = _search(start, unstable, times, None, watch)
     if missing:
-        return Warmup(UNKNOWN, {}, missing, rungs=tuple(tried))
+        return Warmup(message=UNKNOWN, settings={}, missing=missing, rungs=tuple(tried))
     if found is None:
         return _with_clipping(start, unstable, before.steps, times, tried, repeats, watch)
     return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
@@ -148,25 +148,25 @@ def _with_clipping(
     }
     if lack := start.lacks(("clip_norm",)):
         untried = Message("probe.warmup.clipping_untried", failed)
-        return Warmup(untried, {}, lack, rungs=tuple(tried))
+        return Warmup(message=untried, settings={}, missing=lack, rungs=tuple(tried))
     bare = start.with_meanings(clip_norm=start.unclipped)
     clipping = mended(bare, steps, watch)
     if clipping.settings and clipping.clip_norm is not None:
         return Warmup(
-            Message("probe.warmup.clipping_works", {**failed, "clip": clipping.message}),
-            clipping.settings,
+            message=Message("probe.warmup.clipping_works", {**failed, "clip": clipping.message}),
+            settings=clipping.settings,
             clip_norm=clipping.clip_norm,
             rungs=tuple(tried),
         )
     norm = clipping.clip_norm or (clipping.tried[0].clip_norm if clipping.tried else None)
     if norm is None:
         nothing = Message("probe.warmup.failed", failed)
-        return Warmup(nothing, {}, clipping.missing, rungs=tuple(tried))
+        return Warmup(message=nothing, settings={}, missing=clipping.missing, rungs=tuple(tried))
     more, found, missing = _search(start, unstable, times, norm, watch)
     tried += more
     if found is None:
         neither = Message("probe.warmup.failed_with_clipping", failed)
-        return Warmup(neither, {}, missing, rungs=tuple(tried))
+        return Warmup(message=neither, settings={}, missing=missing, rungs=tuple(tried))
     return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
 
 
@@ -202,8 +202,8 @@ def _worth(
         "search_again": None if repeats else start.name("learning_rate"),
     }
     return Warmup(
-        Message("probe.warmup.found", facts),
-        settings,
+        message=Message("probe.warmup.found", facts),
+        settings=settings,
         base_learning_rate=peak,
         warmup_steps=length,
         clip_norm=found.clip_norm,

@@ -9,6 +9,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 from tunewright.design.ranges import Value
 from tunewright.messages import Message, Text
+from tunewright.store.claim import Claim
+from tunewright.store.outcome import Outcome
 from tunewright.store.trial import Status
 
 log = logging.getLogger(__name__)
@@ -25,7 +27,7 @@ Why = Literal[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RoundStarted:
     """A round, the repeats of a trial, or an evaluation that begins or continues now."""
 
@@ -42,57 +44,84 @@ class RoundStarted:
 
 
 @dataclass(frozen=True)
-class Started:
-    """An attempt at a trial that begins now."""
+class TrialEvent:
+    """Something that happens to an attempt at a trial: the claim that it is about."""
 
-    number: int | None  # None: a repeat
-    study: int
-    attempt: int  # from 1
-    configuration: Mapping[str, Value]
-    running: int  # how many run now, this one included
-    total: int | None = None  # max_train_steps by meaning; None: not known
-    trial: int = 0  # the store's key, which distinguishes repeats
+    claim: Claim
+
+    @property
+    def number(self) -> int | None:
+        """The trial's number in its round; None: a repeat."""
+        return self.claim.number
+
+    @property
+    def study(self) -> int:
+        """The study's number in its round."""
+        return self.claim.study
+
+    @property
+    def attempt(self) -> int:
+        """From 1."""
+        return self.claim.attempt
+
+    @property
+    def configuration(self) -> Mapping[str, Value]:
+        """What is tried."""
+        return self.claim.configuration or {}
+
+    @property
+    def trial(self) -> int:
+        """The store's key, which distinguishes repeats."""
+        return self.claim.trial
 
 
 @dataclass(frozen=True)
-class Reached:
+class Started(TrialEvent):
+    """An attempt at a trial that begins now."""
+
+    running: int  # how many run now, this one included
+    total: int | None = None  # max_train_steps by meaning; None: not known
+
+
+@dataclass(frozen=True)
+class Reached(TrialEvent):
     """How far a running trial is; at most one event per trial and second."""
 
-    number: int | None  # None: a repeat
-    study: int
-    attempt: int
     step: int
-    total: int | None  # steps in all; None: not known
+    total: int | None = None  # steps in all; None: not known
     start_step: int = 0  # where this attempt began
     seconds: float = 0.0  # since this attempt began
-    trial: int = 0
     left_s: tuple[float, float] | None = None  # of the whole round, as a range; None: not known
 
     @property
     def rate(self) -> float | None:
-        """Steps per second of this attempt; None before the first.
-
-        >>> Reached(0, 0, 1, step=400, total=2000, seconds=8.0).rate
-        50.0
-        """
+        """Steps per second of this attempt; None before the first."""
         steps = self.step - self.start_step
         return steps / self.seconds if steps > 0 and self.seconds > 0 else None
 
 
 @dataclass(frozen=True)
-class Concluded:
-    """How an attempt ended; `pending` means that another attempt is due."""
+class Concluded(TrialEvent):
+    """How an attempt ended, judged by the objective of the round."""
 
-    number: int | None  # None: a repeat
-    study: int
-    attempt: int
-    configuration: Mapping[str, Value]
-    status: Status
-    reason: Message | None  # why infeasible, failed, pruned or due again; None when completed
+    outcome: Outcome
     value: float | None  # the objective; None unless completed and within its constraints
-    seconds: float  # of this attempt
     running: int  # how many still run
-    trial: int = 0
+
+    @property
+    def status(self) -> Status:
+        """What the trial became; `pending` means that another attempt is due."""
+        return self.outcome.becomes
+
+    @property
+    def reason(self) -> Message | None:
+        """Why infeasible, failed, pruned or due again; None when completed."""
+        return self.outcome.reason
+
+    @property
+    def seconds(self) -> float:
+        """Of this attempt."""
+        return self.outcome.seconds
 
 
 @dataclass(frozen=True)
@@ -116,7 +145,7 @@ class Summary:
         return not self.counts.get("pending", 0) and not self.counts.get("running", 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CampaignStep:
     """The step of a campaign that begins now."""
 

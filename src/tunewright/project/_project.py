@@ -172,7 +172,11 @@ class Project:
 
 
 def find(start: Path | str | None = None) -> Project | None:
-    """The project of this folder or of the nearest one above it; None if there is none."""
+    """The project of this folder or of the nearest one above it; None if there is none.
+
+    Args:
+        start: the folder to begin with; None: the working folder.
+    """
     start = Path(start or Path.cwd()).resolve()
     for folder in (start, *start.parents):
         if (folder / FILE).is_file():
@@ -181,7 +185,11 @@ def find(start: Path | str | None = None) -> Project | None:
 
 
 def load(start: Path | str | None = None) -> Project:
-    """The project of this folder or of the nearest one above it; refuses where there is none."""
+    """The project of this folder or of the nearest one above it; refuses where there is none.
+
+    Args:
+        start: the folder to begin with; None: the working folder.
+    """
     found = find(start)
     if found is None:
         raise Misuse(

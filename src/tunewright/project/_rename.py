@@ -13,7 +13,7 @@ from tunewright.project._project import Project, plain_name, recorded_names
 from tunewright.store.removal import Renamed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RenamedRound:
     """What has another name now."""
 
@@ -29,6 +29,12 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
     """Give a round another name: the recorded one, its file, and `continues` in other files.
 
     Everything is checked before anything changes.
+
+    Args:
+        old: the name of a round.
+        new: a name that is free.
+        store: the store of the round.
+        project: whose files change too; None: none.
     """
     if plain_name(new) == old:
         raise Misuse("rename.same_name", name=old)
@@ -41,7 +47,14 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
     only_file = has_file and not recorded
     done = Renamed(old, new) if only_file else stores.rename(store, old, new)
     files = () if project is None else tuple(_renamed_files(project, old, new))
-    return RenamedRound(old, new, recorded, done.also, done.continued_by, files)
+    return RenamedRound(
+        old=old,
+        new=new,
+        recorded=recorded,
+        also=done.also,
+        continued_by=done.continued_by,
+        files=files,
+    )
 
 
 def _renamed_files(project: Project, old: str, new: str) -> list[Path]:

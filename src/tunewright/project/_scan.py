@@ -31,37 +31,43 @@ FIRST = "first"  # the round that is written
 TRIALS = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScannedOption:
-    """An option of the program: what it is by its source, its role, and why."""
+    """An option of the program: what it is by its source, its role, and why.
 
-    name: str
+    >>> own = {"name": "lr", "option": "--lr", "kind": "float", "default": 0.01, "choices": ()}
+    >>> why = {"role": "nuisance", "part": "learning_rate", "meaning": "learning_rate"}
+    >>> ScannedOption(**own, **why, never=False, range=None, passed=True).default
+    0.01
+    """
+
+    name: str  # of the hyperparameter
     option: str  # as the command line has it
-    kind: str
-    default: Any
-    choices: tuple[Any, ...]
+    kind: str  # the type of its values: int, float, bool, text, choice
+    default: Any  # None: it has none
+    choices: tuple[Any, ...]  # the only values allowed; empty: any
     role: str  # nuisance, scientific, fixed, seed, folder, none, unknown
     part: str  # why: the part of training it belongs to
-    meaning: str | None
+    meaning: str | None  # the playbook's name, such as learning_rate; None: another hyperparameter
     never: bool  # must not be tuned
     range: Range | None  # to search it in, of a nuisance hyperparameter
     passed: bool  # whether the command has it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scan:
     """What the source of a program declares, and the files that follow from it."""
 
-    program: Path
+    program: Path  # the script that was read
     style: str  # argparse, click, typer, dataclass, hydra, constants ...
-    options: tuple[ScannedOption, ...]
-    command: str
+    options: tuple[ScannedOption, ...]  # in the order of the source
+    command: str  # the template, with a field for each option that is passed
     required: tuple[str, ...]  # values that only the user knows
-    notes: tuple[Message, ...]
-    tried: TrialRun | None
+    notes: tuple[Message, ...]  # what the source does not show
+    tried: TrialRun | None  # the short run; None: nothing ran
     workload_text: str  # of tunewright.toml
     round_text: str  # of rounds/first.toml
-    written: tuple[Path, ...] = ()
+    written: tuple[Path, ...] = ()  # the files that were written
 
     def roles(self) -> dict[str, str]:
         """The proposed role of each option."""
@@ -84,6 +90,24 @@ def scan(
     its words stay, options that they do not have are added. Nothing is imported, and nothing runs
     unless `try_s` allows a run of that many seconds, whose output shows how metrics are read.
     Existing files are never overwritten; with `write=False` nothing is written.
+
+    Args:
+        program: a script, or a command that has one.
+        minimize: the metric that is the objective, if less is better.
+        maximize: the metric that is the objective, if more is better.
+        store: the database of the project; None: `tuning.db` in it.
+        folder: where the project is written; the script is looked up from there.
+        try_s: let the program run for at most this many seconds; None: nothing runs.
+        write: whether to write the files.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lines = ["import argparse", "own = argparse.ArgumentParser()"]
+    ...     lines += ["own.add_argument('--lr', type=float, default=0.01)", "own.parse_args()"]
+    ...     _ = Path(folder, "train.py").write_text("\\n".join(lines))
+    ...     found = scan("train.py", minimize="valid_error", folder=folder)
+    >>> found.roles(), [path.name for path in found.written]
+    ({'lr': 'nuisance'}, ['tunewright.toml', 'first.toml'])
     """
     if (minimize is None) == (maximize is None):
         raise Misuse("option.no_metric", remedy=InitProject())
@@ -115,16 +139,16 @@ def scan(
     options = tuple(_scanned(one, made) for one in roles)
     notes = (*read.notes, *(note for one in read.options for note in one.notes))
     return Scan(
-        script,
-        read.style,
-        options,
-        made.text,
-        made.required,
-        notes,
-        tried,
-        text,
-        rounds,
-        tuple(written),
+        program=script,
+        style=read.style,
+        options=options,
+        command=made.text,
+        required=made.required,
+        notes=notes,
+        tried=tried,
+        workload_text=text,
+        round_text=rounds,
+        written=tuple(written),
     )
 
 
@@ -132,17 +156,17 @@ def _scanned(one: Proposed, made: Template) -> ScannedOption:
     option = one.option
     searched = proposed_range(one) if one.role == "nuisance" else None
     return ScannedOption(
-        option.name,
-        option.option,
-        option.kind,
-        option.value,
-        option.choices,
-        one.role,
-        str(one.reason.facts["part"]),
-        one.meaning,
-        one.never,
-        searched,
-        one.name in made.passed,
+        name=option.name,
+        option=option.option,
+        kind=option.kind,
+        default=option.value,
+        choices=option.choices,
+        role=one.role,
+        part=str(one.reason.facts["part"]),
+        meaning=one.meaning,
+        never=one.never,
+        range=searched,
+        passed=one.name in made.passed,
     )
 
 

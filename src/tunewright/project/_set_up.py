@@ -74,6 +74,13 @@ def init(
     `trains` is a command, `"python train.py --lr={learning_rate} --seed={run.seed}"`, or names a
     function, `"train.py:train"`. The metric is given by one of `minimize` and `maximize`. What its
     names mean by their spelling is written under [workload.means], to be corrected.
+
+    Args:
+        trains: a command, or `file.py:function`.
+        minimize: the metric, where smaller is better.
+        maximize: the metric, where larger is better.
+        store: the store to name in the file; None: the default.
+        folder: where to write the file.
     """
     if (minimize is None) == (maximize is None):
         raise Misuse("option.no_metric", remedy=InitProject())
@@ -113,6 +120,13 @@ def new(
 
     `space` names an optimizer whose ready search space it begins with, with a constant learning
     rate unless `lr_decay`; `project` is that of the working folder unless another is given.
+
+    Args:
+        name: of the round and its file.
+        space: the optimizer whose ready search space to begin with; None: none.
+        trials: per study.
+        lr_decay: whether the learning rate decays in that space.
+        project: None: that of the working folder.
     """
     project = project or load()
     path = project.round_file(plain_name(name))

@@ -81,7 +81,8 @@ def told(results: Results, study: Study) -> list[Trial]:
     """A study's trials as a search receives them: without pending ones, and smaller is better.
 
     A search does not know the objective, so values to be maximized change their sign. Repeats are
-    included, each with the trial it repeats as parent: they show the noise.
+    included, each with the trial it repeats as parent: they show the noise. A trial that was
+    stopped early is `pruned` and has the best value it could still reach: it is no better.
     """
     claimed = [t for t in results.of(study) if t.status != "pending" and t.configuration]
     repeats = [
@@ -91,10 +92,14 @@ def told(results: Results, study: Study) -> list[Trial]:
         if repeat.status in ("completed", "infeasible")
     ]
     sign = -results.objective.sign
+    values = [(t, _known(results.objective, t)) for t in (*claimed, *repeats)]
     return [
-        trial if trial.value is None else replace(trial, value=sign * trial.value)
-        for trial in (*claimed, *repeats)
+        trial if value is None else replace(trial, value=sign * value) for trial, value in values
     ]
+
+
+def _known(objective: Objective, trial: Trial) -> float | None:
+    return trial.bound_of(objective.metric) if trial.value is None else trial.value
 
 
 def next_index(trials: Iterable[Trial]) -> int:

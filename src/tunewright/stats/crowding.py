@@ -2,13 +2,16 @@
 
 "The best point lies in the outer 10 %" alone is true of a fifth of all hyperparameters that do not
 matter, and misses a third of those whose optimum lies outside.
+
+Where another axis rules, the best trials are those with a good value of that one, and their places
+along a lesser axis are random. The caller may then pass losses with the ruling effect taken off.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -22,6 +25,7 @@ FEWEST_LONE, FEWEST_LONE_WARNS = 6, 12
 LIMIT = 0.85  # of the range: beyond it a trial is near the end
 OUTERMOST = 0.95
 P = 0.025
+P_ADJUSTED = 0.01  # where effects of other axes were taken off: as many false alarms as P has
 DRAWS = 999
 EXACT_UP_TO = 200  # trials; beyond it the mean of the best is Gaussian for all purposes
 FEWEST_STUDIES = 3  # for a pooled look: two of ten trials each found 9 % of optima outside
@@ -34,7 +38,7 @@ class Look:
     """Whether the best trials crowd at an end of one range."""
 
     side: Side  # the end they crowd at, if any
-    rule: Literal["", "crowd", "lone", "pooled"]  # the rule that found it
+    rule: Literal["", "crowd", "adjusted", "lone", "pooled"]  # the rule that found it
     best: float  # position of the best trial, from 0 at the low end to 1 at the high end
     middle: float  # median position of the best few
     best_few: int
@@ -42,25 +46,43 @@ class Look:
     p: float | None = None  # of the permutation test, for the nearer end
 
 
-def look(units: Floats, losses: Floats) -> Look:
-    """Look at the feasible trials of one study along one axis."""
+def look(units: Floats, losses: Floats, adjusted: Floats | None = None) -> Look:
+    """Look at the feasible trials of one study along one axis.
+
+    `adjusted` are the losses with the effects of other axes taken off; the crowd is then that of
+    the best by these.
+    """
     count = len(units)
     if count < FEWEST_LONE:
         middle = float(np.median(units)) if count else math.nan
         best = float(units[losses.argmin()]) if count else math.nan
         return Look("", "", best, middle, 0, count)
-    order = _ranked(losses)
     k = max(3, math.ceil(0.15 * count))
+    order = _ranked(losses)
+    if count >= FEWEST and adjusted is not None:
+        seen = _crowd(units, _ranked(adjusted)[:k], P_ADJUSTED)
+        rule: Literal["crowd", "adjusted"] = "adjusted"
+    else:
+        seen = _crowd(units, order[:k], P) if count >= FEWEST else Look("", "", 0.0, 0.0, k, count)
+        rule = "crowd"
+    if seen.side:
+        return replace(seen, rule=rule)
     top = units[order[:k]]
-    best, middle = float(top[0]), float(np.median(top))
-    p = None
-    if count >= FEWEST:
-        for side, (chance, sign) in zip(("high", "low"), _chances(units, top), strict=True):
-            p = chance if p is None else min(p, chance)
-            if chance < P and max(sign * (best - 0.5), sign * (middle - 0.5)) > LIMIT - 0.5:
-                return Look(side, "crowd", best, middle, k, count, chance)  # type: ignore[arg-type]
     side = _lone(units, losses, order)
-    return Look(side, "lone" if side else "", best, middle, k, count, p)
+    middle = float(np.median(top))
+    return Look(side, "lone" if side else "", float(top[0]), middle, k, count, seen.p)
+
+
+def _crowd(units: Floats, best_few: npt.NDArray[np.int64], level: float) -> Look:
+    """Whether these trials, the best first, crowd at an end."""
+    top, count = units[best_few], len(units)
+    best, middle, p = float(top[0]), float(np.median(top)), 1.0
+    sides: tuple[Side, Side] = ("high", "low")
+    for side, (chance, sign) in zip(sides, _chances(units, top), strict=True):
+        p = min(p, chance)
+        if chance < level and max(sign * (best - 0.5), sign * (middle - 0.5)) > LIMIT - 0.5:
+            return Look(side, "crowd", best, middle, len(top), count, chance)
+    return Look("", "", best, middle, len(top), count, p)
 
 
 def pooled_look(

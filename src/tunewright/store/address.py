@@ -35,7 +35,7 @@ _MISTYPED = re.compile(
 class Address:
     """A parsed store address."""
 
-    shown: str  # for people: without a password
+    shown: str  # for messages: without a password
     path: Path | None = None  # the file of a SQLite store
     url: str = ""  # of a PostgreSQL store, as SQLAlchemy takes it: with driver and password
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.store import plain_json
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.database import Database
 from tunewright.store.schema import attempt, provenance, trial
 

@@ -7,7 +7,6 @@ first. Where too few rows are pending, those of the next declared trials are mad
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
@@ -27,6 +26,7 @@ from sqlalchemy import (
 from tunewright.design.ranges import Value
 from tunewright.errors import NotFound, StoreError
 from tunewright.store import plain_json
+from tunewright.store.claim import Claim
 from tunewright.store.database import Database
 from tunewright.store.leases import Worker
 from tunewright.store.schema import attempt, round_table, stop, trial
@@ -36,24 +36,6 @@ from tunewright.store.trial_rows import At, free_number, make_more, trial_folder
 # in the text of the statement, so that the database knows that its partial index will do
 PENDING: ColumnElement[str] = literal_column("'pending'")
 ADDED = "added"  # the search of a trial whose configuration somebody gave
-
-
-@dataclass(frozen=True)
-class Claim:
-    """The right to run one attempt at one trial; every write about it carries this."""
-
-    trial: int  # the record's key
-    attempt: int  # from 1
-    worker: int  # the owner's key
-    number: int | None  # round-wide; None: a repeat
-    study: int
-    index: int | None  # position in the study's sequence; None: added by hand, or a repeat
-    configuration: Mapping[str, Value] | None  # None: to be filled by an adaptive search
-    unit: Mapping[str, float]
-    seed: int
-    split_seed: int
-    folder: str  # relative to the folder of trials; the same for every attempt
-    attempts_died: int  # earlier attempts that died; three make a trial failed
 
 
 _split: ScalarSelect[int] = (
@@ -91,7 +73,7 @@ def _moving(pending: Select[tuple[int]]) -> Any:
     )
 
 
-# a trial that people stopped stays pending until its round is run anew, which forgets the wish
+# a trial that a user stopped stays pending until its round is run again, which forgets the request
 _stopped = select(stop.c.id).where(stop.c.round == trial.c.round, stop.c.number == trial.c.number)
 _CLAIM = _moving(
     select(trial.c.id)

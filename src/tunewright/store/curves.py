@@ -154,7 +154,7 @@ def _unpacked(data: bytes, at: int, only: str | None) -> dict[str, Curve]:
 
 
 def merge(batches: Iterable[Batch], only: str | None = None) -> dict[str, Curve]:
-    """One curve per metric out of batches in the order they were told.
+    """One curve per metric out of batches in the order they were logged.
 
     A later attempt supersedes earlier points after its start; of one step's points the last counts.
     """
@@ -203,7 +203,7 @@ class Curves(Mapping[str, Curve]):
     """The curves of a trial by metric, unpacked when first looked at."""
 
     def __init__(self, batches: Sequence[Batch], of: str = "") -> None:
-        """Take the trial's batches in the order they were told; `of` names it if one is damaged."""
+        """Take the trial's batches in logged order; `of` names it if one is damaged."""
         self._batches = tuple(batches)
         self._of = of
         self._merged: dict[str, Curve] | None = None

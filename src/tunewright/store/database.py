@@ -126,7 +126,7 @@ class Database:
         if self.address.path is None:
             return
         try:
-            # a file of its own, on which SQLite holds no lock that closing it here would drop
+            # a separate file, on which SQLite holds no lock that closing it here would drop
             log = os.open(beside(self.address.path, "-wal"), os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return  # moved into the store, and flushed there, by the last one to close it
@@ -170,7 +170,7 @@ class Database:
                 yield
 
     def alone(self, connection: Connection, *, wait: bool = True) -> bool:
-        """Wait until no other transaction has said the same; SQLite has one writer anyway.
+        """Wait until no other transaction holds the same lock; SQLite has one writer anyway.
 
         False: another has, and this one does not `wait` (it holds rows that the other may want).
         """

@@ -1,4 +1,4 @@
-"""The free-space reserve: a round pauses before the disk is full, and goes on afterwards."""
+"""The free-space reserve: a round pauses before the disk is full, and resumes afterwards."""
 
 from __future__ import annotations
 

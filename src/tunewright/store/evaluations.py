@@ -1,7 +1,7 @@
 """What was measured of a trial after its training had ended: offline evaluations, as metrics.
 
 The numbers join the trial's curves at the step of the checkpoint, so that an objective, a plot or
-an export finds them like any other metric. A row beside them says what measured them, and whether
+an export finds them like any other metric. A row next to them has what measured them, and whether
 that was a look at the test set.
 """
 
@@ -29,7 +29,7 @@ from tunewright.store.trial import ENDED
 class Evaluation:
     """One checkpoint, measured offline."""
 
-    trial: int  # the record's identity of the trial
+    trial: int  # the store's key of the trial
     number: int | None  # its number in the round; None: a repeat
     step: int  # of the checkpoint
     metrics: Mapping[str, float]
@@ -38,7 +38,7 @@ class Evaluation:
     objective: str  # the metric that chose the checkpoint
     value: float | None  # and its value there, as training saw it
     look: int = 0  # at the test set: the workload's first, second ...; 0: it did not look there
-    when: datetime | None = None  # None until it is in the record
+    when: datetime | None = None  # None until it is stored
 
 
 def add(database: Database, round_id: int, evaluation: Evaluation) -> None:

@@ -1,7 +1,7 @@
-"""What an owner tells about its trial, fenced: a write by anybody else changes nothing.
+"""Fenced writes: only the worker that holds a trial can update it.
 
-Each write names the trial, its attempt and the owner, and requires that the trial runs; if its
-lease was taken, OutOfDate is raised before anything is written. Every fence is the first statement,
+Each write names the trial, its attempt and the worker, and requires that the trial runs; a worker
+that lost its lease gets OutOfDate before anything is written. Every fence is the first statement,
 so that inside a larger transaction one refused write leaves the others whole.
 """
 
@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.design.ranges import Value
 from tunewright.errors import OutOfDate, StoreError
-from tunewright.messages import Message
-from tunewright.store import plain_json, summary
-from tunewright.store.claims import Claim
+from tunewright.store import outcome_rows, plain_json
+from tunewright.store.claim import Claim
 from tunewright.store.database import Database
+from tunewright.store.outcome import End, Ended, Outcome
+from tunewright.store.outcome_rows import ENDING
 from tunewright.store.reason import encode
-from tunewright.store.schema import attempt, curve, snapshot, trial
-from tunewright.store.storable import LONGEST_TEXT, storable
-from tunewright.store.trial import ENDED, Status
+from tunewright.store.schema import attempt, snapshot, trial
+from tunewright.store.storable import storable
+from tunewright.store.trial import ENDED
 
 _fenced = update(trial).where(
     trial.c.id == bindparam("own_trial"),
@@ -34,21 +35,7 @@ _fenced = update(trial).where(
 _FENCE = _fenced.values(worker=trial.c.worker)  # changes nothing: it only locks the row
 _FILL = _fenced.values(configuration=bindparam("configuration"), unit=bindparam("unit"))
 _BEGIN = _fenced.values(command=bindparam("command"))
-_FINISH = _fenced.values(
-    status=bindparam("status"),
-    reason=bindparam("reason"),
-    detail=bindparam("detail"),
-    seconds=trial.c.seconds + bindparam("more"),
-    peak_memory_mb=func.coalesce(bindparam("peak"), trial.c.peak_memory_mb),
-)
-_RELEASE = _fenced.values(
-    status="pending",
-    reason=bindparam("reason"),
-    detail=bindparam("detail"),
-    seconds=trial.c.seconds + bindparam("more"),
-    deaths=trial.c.deaths + bindparam("died"),
-    peak_memory_mb=func.coalesce(bindparam("peak"), trial.c.peak_memory_mb),
-)
+_END = _fenced.values(ENDING)
 _own_attempt = update(attempt).where(
     attempt.c.trial == bindparam("own_trial"), attempt.c.n == bindparam("own_attempt")
 )
@@ -57,18 +44,6 @@ _ATTEMPT_BEGAN = _own_attempt.values(
     place=bindparam("where"),
     began=bindparam("at"),
 )
-_ATTEMPT_ENDED = _own_attempt.values(
-    ended=bindparam("at"),
-    outcome=bindparam("how"),
-    cause=bindparam("why"),
-    seconds=bindparam("more"),
-)
-_NEXT = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
-    curve.c.trial == bindparam("own_trial"), curve.c.attempt == bindparam("own_attempt")
-)
-# told twice after an answer was lost, a batch stands once
-_KEEP_SQLITE = sqlite.insert(curve).on_conflict_do_nothing()
-_KEEP_POSTGRESQL = postgresql.insert(curve).on_conflict_do_nothing()
 _SAVE_SQLITE = sqlite.insert(snapshot).on_conflict_do_nothing()
 _SAVE_POSTGRESQL = postgresql.insert(snapshot).on_conflict_do_nothing()
 
@@ -107,7 +82,8 @@ def log(database: Database, claim: Claim, batches: Sequence[bytes], first: int |
         return
     with database.writing() as connection:
         _pass_fence(connection, _FENCE, claim, {})
-        _keep(database, connection, claim, batches, first)
+        key = (claim.trial, claim.attempt)
+        outcome_rows.keep_batches(database, connection, key, batches, first)
 
 
 def saved(database: Database, claim: Claim, step: int, path: str, sha256: str) -> None:
@@ -127,74 +103,21 @@ def saved(database: Database, claim: Claim, step: int, path: str, sha256: str) -
         )
 
 
-def finish(
-    database: Database,
-    claim: Claim,
-    status: Status,
-    reason: Message | None,
-    detail: str,
-    seconds: float,
-    peak_memory_mb: float | None,
-    last: Sequence[bytes],
-    first: int | None,
-) -> None:
-    """End the trial: last points and status in one transaction; told twice, it counts once."""
-    if status not in ENDED:
-        raise StoreError("trial.bad_status", ended=list(ENDED), status=status)
-    values = {
-        "status": status,
-        "reason": encode(reason),
-        "detail": storable(detail, LONGEST_TEXT),
-        "more": seconds,
-        "peak": peak_memory_mb,
-    }
-    with database.writing() as connection:
-        try:
-            _pass_fence(connection, _FINISH, claim, values)
-        except OutOfDate:
-            if _was_told(connection, claim, status):
-                return
-            if _is_own_end(connection, claim, status, reason, seconds):
-                return
-            raise
-        _keep(database, connection, claim, last, first)
-        _end_attempt(connection, claim, status, reason, seconds)
-        if summary.is_long(last, first):
-            summary.write(connection, claim.trial)
+def end(database: Database, claim: Claim, outcome: Outcome) -> None:
+    """End the attempt: points, trial and attempt in one transaction. Written twice, it counts once.
 
-
-def release(
-    database: Database,
-    claim: Claim,
-    cause: Message | None,
-    died: bool,
-    seconds: float,
-    detail: str,
-    peak_memory_mb: float | None,
-    last: Sequence[bytes],
-    first: int | None,
-) -> None:
-    """Return the trial to pending, for another attempt. Only a death counts towards the three.
-
-    Written twice, since the answer to the first was lost, it counts once.
+    The trial becomes what the outcome makes of it; `pending` is another attempt. Only a death
+    counts towards the limit of three.
     """
-    outcome = "died" if died else "stopped"
-    values = {
-        "reason": encode(cause),
-        "detail": storable(detail, LONGEST_TEXT),
-        "more": seconds,
-        "died": int(died),
-        "peak": peak_memory_mb,
-    }
+    if outcome.status not in get_args(End):
+        raise StoreError("trial.bad_status", ended=list(get_args(End)), status=outcome.status)
+    ended = Ended(claim.trial, claim.attempt, outcome)
     with database.writing() as connection:
-        try:
-            _pass_fence(connection, _RELEASE, claim, values)
-        except OutOfDate:
-            if _is_own_end(connection, claim, outcome, cause, seconds):
-                return
-            raise
-        _keep(database, connection, claim, last, first)
-        _end_attempt(connection, claim, outcome, cause, seconds)
+        fence = {"own_worker": claim.worker}
+        if outcome_rows.write(database, connection, _END, ended, at=time.time(), fence=fence):
+            return
+        if not (_is_ended(connection, claim, outcome) or _is_own_end(connection, claim, outcome)):
+            raise _lost(claim)
 
 
 def _pass_fence(connection: Connection, statement: Any, claim: Claim, values: Any) -> None:
@@ -204,20 +127,25 @@ def _pass_fence(connection: Connection, statement: Any, claim: Claim, values: An
         "own_attempt": claim.attempt,
     }
     if connection.execute(statement, {**fence, **values}).rowcount != 1:
-        what = "a repeat" if claim.number is None else f"trial {claim.number}"
-        raise OutOfDate("lease.lost", attempt=claim.attempt, what=what)
+        raise _lost(claim)
 
 
-def _was_told(connection: Connection, claim: Claim, status: Status) -> bool:
+def _lost(claim: Claim) -> OutOfDate:
+    what = "a repeat" if claim.number is None else f"trial {claim.number}"
+    return OutOfDate("lease.lost", attempt=claim.attempt, what=what)
+
+
+def _is_ended(connection: Connection, claim: Claim, outcome: Outcome) -> bool:
+    """Whether this attempt has ended the trial in the same way already."""
+    if outcome.becomes not in ENDED:
+        return False
     row = connection.execute(
         select(trial.c.status, trial.c.attempt, trial.c.worker).where(trial.c.id == claim.trial)
     ).first()
-    return row is not None and tuple(row) == (status, claim.attempt, claim.worker)
+    return row is not None and tuple(row) == (outcome.status, claim.attempt, claim.worker)
 
 
-def _is_own_end(
-    connection: Connection, claim: Claim, outcome: str, cause: Message | None, seconds: float
-) -> bool:
+def _is_own_end(connection: Connection, claim: Claim, outcome: Outcome) -> bool:
     """Whether this very end of the attempt is committed: how, why and after how many seconds.
 
     The attempt's row stays when others run the trial again, so the answer may come late.
@@ -227,46 +155,5 @@ def _is_own_end(
             attempt.c.trial == claim.trial, attempt.c.n == claim.attempt
         )
     ).first()
-    return row is not None and tuple(row) == (claim.worker, outcome, encode(cause), seconds)
-
-
-def _keep(
-    database: Database,
-    connection: Connection,
-    claim: Claim,
-    batches: Sequence[bytes],
-    first: int | None,
-) -> None:
-    if not batches:
-        return
-    if first is None:
-        where = {"own_trial": claim.trial, "own_attempt": claim.attempt}
-        first = connection.execute(_NEXT, where).scalar_one()
-    connection.execute(
-        _KEEP_SQLITE if database.sqlite else _KEEP_POSTGRESQL,
-        [
-            {
-                "trial": claim.trial,
-                "attempt": claim.attempt,
-                "sequence": first + place,
-                "points": points,
-            }
-            for place, points in enumerate(batches)
-        ],
-    )
-
-
-def _end_attempt(
-    connection: Connection, claim: Claim, outcome: str, cause: Message | None, seconds: float
-) -> None:
-    connection.execute(
-        _ATTEMPT_ENDED,
-        {
-            "own_trial": claim.trial,
-            "own_attempt": claim.attempt,
-            "at": time.time(),
-            "how": outcome,
-            "why": encode(cause),
-            "more": seconds,
-        },
-    )
+    own = (claim.worker, outcome.status, encode(outcome.reason), outcome.seconds)
+    return row is not None and tuple(row) == own

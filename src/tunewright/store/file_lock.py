@@ -28,6 +28,7 @@ except ImportError:  # where there is no flock, SQLite's own waiting has to do
 
 
 AGAIN_S = 60.0  # after a wait in vain the file is only tried, not waited for
+WARN_AT = 2  # many workers of one round can cause one such wait; the second one is reported, once
 log = logging.getLogger(__name__)
 
 
@@ -43,6 +44,7 @@ class FileLock:
         self._threads = threading.Lock()
         self._descriptor = opener(path, os.O_RDWR | os.O_CREAT)
         self._blocked_until = 0.0  # not waited for before, by the monotonic clock
+        self._waits_in_vain = 0
         with contextlib.suppress(OSError):
             status = os.fstat(self._descriptor)
             if status.st_mode & 0o077 and status.st_uid == os.geteuid() and not shared(path.parent):
@@ -52,7 +54,7 @@ class FileLock:
     def held(self, patience_s: float) -> Iterator[None]:
         """Hold it for a block; after `patience_s` without it the block begins all the same.
 
-        SQLite then waits for its own lock, and says so if it cannot have it either: a process that
+        SQLite then waits for its own lock, and reports if it cannot have it either: a process that
         was stopped in the middle of a write holds both.
         """
         with self._threads:
@@ -72,12 +74,17 @@ class FileLock:
             if _Wait(self._descriptor).over(patience_s):
                 return True
             self._blocked_until = time.monotonic() + AGAIN_S
-            holders = holders_of(self._descriptor)
-            code = "store.lock_held_by" if holders else "store.lock_held"
-            facts = {"path": str(self._path), "seconds": patience_s, "holders": holders}
-            log.warning("%s", Message(code, facts))
+            self._waits_in_vain += 1
+            if self._waits_in_vain == WARN_AT:
+                self._warn(patience_s)
             return False
         return True
+
+    def _warn(self, patience_s: float) -> None:
+        holders = holders_of(self._descriptor)
+        code = "store.lock_held_by" if holders else "store.lock_held"
+        facts = {"path": str(self._path), "seconds": patience_s, "holders": holders}
+        log.warning("%s", Message(code, facts))
 
     def close(self) -> None:
         """Give the file back."""

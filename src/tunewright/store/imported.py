@@ -1,4 +1,4 @@
-"""Keeping results that were made elsewhere: rows with their final status and curves, at once.
+"""Keep results that were made elsewhere: a replay of trials that have ended, at once.
 
 Such a round has no trial folders, so a store rebuilt from its folders lacks it: import it again.
 """
@@ -6,21 +6,23 @@ Such a round has no trial folders, so a store rebuilt from its folders lacks it:
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, insert, select
 
 from tunewright.errors import NotFound, RoundChanged
-from tunewright.store import plain_json, summary
+from tunewright.store.claim import claim_of
 from tunewright.store.curves import packed
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
 from tunewright.store.notes import as_column
-from tunewright.store.reason import encode
+from tunewright.store.outcome import Ended, Outcome
+from tunewright.store.replay import NEW, Fence, add_row, replay
 from tunewright.store.rounds import create_round
-from tunewright.store.schema import attempt, curve, note, round_table, trial as table, worker
-from tunewright.store.storable import LONGEST_TEXT, storable
+from tunewright.store.schema import attempt, note, round_table, trial as table, worker
 from tunewright.store.trial import Trial
 from tunewright.store.trial_rows import trial_folder
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 
 ELSEWHERE = "elsewhere"  # the host of another tool's trials
+_SHARED = {each.name for each in fields(Outcome)} & {each.name for each in fields(Trial)}
 KEPT = "kept"  # the host of trials that a program of the user's made, which can train more
 
 
@@ -76,81 +79,46 @@ def keep(database: Database, results: Results, command: str) -> str:
             folder="",
         )
         keeper = add_retired(connection, ELSEWHERE if results.imported else KEPT)
-        writing = _Writing(record.id, record.directory, keeper)
-        numbers = writing.write(connection, trials, {})
-        writing.write(connection, repeats, numbers)
+        into = _Into(database, connection, record.id, record.directory, Fence(NEW, keeper))
+        keys: dict[int, int] = {}
+        for own in trials:
+            keys[own.number or 0] = into.write(own, keys)
+        repeated = Counter[int]()
+        for own in repeats:
+            if own.parent in keys:
+                repeated[own.parent] += 1
+                into.write(own, keys, repeated[own.parent])
         for text in results.notes:
             values = {"round": record.id, "written": time.time()}
             connection.execute(insert(note).values(values | {"text": as_column(text)}))
     return name
 
 
-class _Writing:
-    """What all rows of one round share."""
+@dataclass(frozen=True)
+class _Into:
+    """The round that trials are written into."""
 
-    def __init__(self, round_id: int, directory: str, keeper: int) -> None:
-        self.round = round_id
-        self.directory = directory
-        self.keeper = keeper
+    database: Database
+    connection: Connection
+    round: int
+    directory: str
+    fence: Fence
 
-    def write(
-        self, connection: Connection, trials: Sequence[Trial], parents: Mapping[int, int]
-    ) -> dict[int, int]:
-        """Insert trials with one attempt and its curves each; the keys of numbered ones."""
-        keys: dict[int, int] = {}
-        repeated: dict[int, int] = {}
-        attempts: list[dict[str, Any]] = []
-        curves: list[dict[str, Any]] = []
-        for own in trials:
-            row = self._row(own)
-            if own.number is None:
-                if own.parent is None or own.parent not in parents:
-                    continue
-                repeat = repeated[own.parent] = repeated.get(own.parent, 0) + 1
-                folder = trial_folder(self.directory, own.parent, repeat)
-                row |= {"parent": parents[own.parent], "repeat": repeat, "folder": folder}
-            (key,) = connection.execute(insert(table).values(row)).inserted_primary_key or (0,)
-            if own.number is not None:
-                keys[own.number] = key
-            attempts.append(
-                {
-                    "trial": key,
-                    "n": 1,
-                    "worker": self.keeper,
-                    "outcome": own.status,
-                    "cause": encode(own.reason),
-                    "seconds": own.seconds,
-                }
-            )
-            if len(own.curves):
-                points = packed(own.curves)
-                place = {"trial": key, "attempt": 1, "sequence": 0}
-                curves.append({**place, "points": points})
-        if attempts:
-            connection.execute(insert(attempt), attempts)
-        if curves:
-            connection.execute(insert(curve), curves)
-        for row in curves:
-            if summary.is_long([row["points"]], 0):
-                summary.write(connection, row["trial"])
-        return keys
+    def write(self, own: Trial, keys: Mapping[int, int], repeat: int | None = None) -> int:
+        """Insert a trial with one attempt and its curves; its key."""
+        number = (own.number if repeat is None else own.parent) or 0
+        claim = replace(claim_of(own), folder=trial_folder(self.directory, number, repeat))
+        key = (
+            add_row(self.connection, self.round, claim, own.search, keys, command=own.command) or 0
+        )
+        ended = Ended(key, 1, outcome_of(own))
+        own_claim = replace(claim, trial=key)
+        replay(self.database, self.connection, own_claim, [ended], self.fence)
+        return key
 
-    def _row(self, own: Trial) -> dict[str, Any]:
-        return {
-            "round": self.round,
-            "study": own.study,
-            "number": own.number,
-            "position": own.index,
-            "configuration": plain_json.dumps(dict(own.configuration)),
-            "unit": plain_json.dumps(dict(own.unit)),
-            "seed": own.seed,
-            "search": own.search,
-            "folder": trial_folder(self.directory, own.number or 0),
-            "status": own.status,
-            "reason": encode(own.reason),
-            "detail": storable(own.detail, LONGEST_TEXT),
-            "command": storable(own.command),
-            "attempt": 1,
-            "seconds": own.seconds,
-            "peak_memory_mb": own.peak_memory_mb,
-        }
+
+def outcome_of(trial: Trial) -> Outcome:
+    """The outcome of a trial that has ended, as if it had one attempt."""
+    assert trial.ended
+    shared: dict[str, Any] = {name: getattr(trial, name) for name in _SHARED}
+    return Outcome(**shared, first=0, batches=(packed(trial.curves),) if len(trial.curves) else ())

@@ -104,14 +104,14 @@ def _beside(
         return
     if told.trial != row.id:
         return  # of a store that was rebuilt since
-    if settings is not None and settings != dict(told.configuration):
+    if settings is not None and settings != told.configuration:
         yield Fault(where, f"its configuration differs from the one in {folder / TRIAL_FILE}")
     if row.seed != told.seed:
         yield Fault(where, f"its seed differs from the one in {folder / TRIAL_FILE}")
     file = folder / f"result.{row.attempt}.json"
     try:
-        result = read_result(file)
+        ended_as = read_result(file).outcome.becomes
     except (Damaged, OSError):
         return
-    if {row.status, result.status} <= set(ENDED) and row.status != result.status:
-        yield Fault(where, f"it is {row.status}, and {result.status} in {file}")
+    if {row.status, ended_as} <= set(ENDED) and row.status != ended_as:
+        yield Fault(where, f"it is {row.status}, and {ended_as} in {file}")

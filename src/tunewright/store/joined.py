@@ -7,7 +7,7 @@ max_train_steps too. What was widened keeps all trials, what was narrowed those 
 Each round is spread evenly over its own space, so where both searched, the joined trials are
 denser than elsewhere. That leaves questions about positions untouched (ends of ranges, regions,
 what decides, which setting is better: all compare trials given where they lie) and makes shares
-and averages lean towards the old space, which a note says with the factor.
+and averages lean towards the old space, which a note reports with the factor.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def joined(results: Results, *earlier: Results) -> Results:
     """The results with those completed and infeasible trials of earlier rounds that fit them.
 
     They are judged by these results' objective. They take numbers after the round's own, the same
-    index in every study where they had one point, and `trial.origin` says where they were run.
+    index in every study where they had one point, and `trial.origin` has where they were run.
     """
     made = results
     for other in earlier:
@@ -117,13 +117,18 @@ def overlap(old: Study, new: Study) -> float:
     return share
 
 
+def _counts(results: Results, trial: Trial) -> bool:
+    """Whether something was learned from it: a trial stopped early is known to be no better."""
+    known = trial.bound_of(results.objective.metric) is not None
+    return trial.status in ("completed", "infeasible") or known
+
+
 def _joined(results: Results, other: Results) -> Results:
     own = {t.origin or (results.round.name, t.number) for t in results.recorded}
     fits = [
         (study, replace(trial, unit=unit))
         for trial in other.recorded
-        if trial.status in ("completed", "infeasible")
-        and (trial.origin or (other.round.name, trial.number)) not in own
+        if _counts(results, trial) and (trial.origin or (other.round.name, trial.number)) not in own
         for study in results.studies
         if (unit := fitting(study, trial.configuration)) is not None
     ]
@@ -179,7 +184,7 @@ def _placed(fits: list[tuple[Study, Trial]], start: int) -> Iterator[tuple[int, 
 
 def _note(results: Results, other: Results, fits: Iterable[tuple[Study, Trial]]) -> Message:
     counted = list(fits)
-    ended = sum(t.status in ("completed", "infeasible") for t in other.recorded)
+    ended = sum(_counts(results, t) for t in other.recorded)
     share = overlap(other.studies[counted[0][1].study], counted[0][0])
     own = sum(t.ended for t in results.recorded)
     dense = 1 + len(counted) / (own * share) if own and 0 < share < 1 else 1.0

@@ -1,6 +1,6 @@
 """What a trial's curves are worth under an objective; constraints are judged here, on reading.
 
-The record holds how the training program ended. Whether that makes a trial the best one depends on
+The store holds how the training program ended. Whether that makes a trial the best one depends on
 the objective, which may be changed afterwards, so nothing of it is stored.
 """
 
@@ -29,7 +29,7 @@ class Judged:
 
 
 def judge(objective: Objective, recorded: Status, reason: Message | None, curves: Curves) -> Judged:
-    """Judge a trial that the record has under this status and reason.
+    """Judge a trial that the store has under this status and reason.
 
     A trial that failed only because its objective was never logged came to its end all the same:
     under an objective that it did log, it is judged like any other.

@@ -73,7 +73,7 @@ class Baseline:
     written: datetime
     place: Place
     launch: int  # the key of the decision that made it so; 0: that was lost
-    runs: int  # repeats of it that decided: a lucky winner is harder to beat
+    runs: int  # repeats of it that decided: a winner by noise is harder to beat
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Reclaimed:
     trial: int
     number: int | None
     attempt: int
-    owner: str  # host and pid, for people
+    owner: str  # host and pid, for messages
     ended_as: Status | None = None  # its result was found in the trial folder and taken over
 
 
@@ -152,7 +152,7 @@ def dead_owners(database: Database, round_id: int, watch: LeaseWatch) -> dict[in
     """The dead owners of running trials, with the beat they were seen at last."""
     with database.reading() as connection:
         owners = _owners(database, connection, round_id)
-    # a SQLite store has no clock of its own, and this machine's may jump
+    # a SQLite store has no clock, and this machine's may jump
     ages = (0.0 if database.sqlite else row.age for row in owners)
     beats = [(row.id, row.beat, age) for row, age in zip(owners, ages, strict=True)]
     expired = watch.expired(beats)
@@ -300,7 +300,7 @@ def _duration(seconds: float) -> str:
 
 
 def add_retired(connection: Connection, host: str) -> int:
-    """A worker that ended before it began, to stand for those who trained elsewhere; its id."""
+    """Insert a retired placeholder worker that owns imported trials; return its id."""
     values = {
         "kind": "worker",
         "exclusive": False,

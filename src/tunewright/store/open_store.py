@@ -144,7 +144,7 @@ def damaged(path: Path, found: str) -> Damaged:
 
 
 def default_root(path: Path) -> Path:
-    """Where the trial folders of a SQLite store stand, unless told otherwise."""
+    """The default folder of the trials of a SQLite store."""
     return beside(path, ".trials")
 
 

@@ -18,7 +18,7 @@ _POINTERS = (
 
 
 def read_origins(database: Database, round_id: int) -> dict[int, Provenance]:
-    """The provenance of each trial and repeat of a round that has one, by the record's key."""
+    """The provenance of each trial and repeat of a round that has one, by the store's key."""
     with database.reading() as connection:
         # of several attempts the newest comes last and stays
         keys = {own: key for own, key in connection.execute(_POINTERS, {"of_round": round_id})}

@@ -18,7 +18,7 @@ from sqlalchemy import func, select
 
 from tunewright.store import plain_json, summary
 from tunewright.store.rounds import RoundRecord
-from tunewright.store.schema import attempt, curve, curve_summary, trial
+from tunewright.store.schema import attempt, curve, curve_summary, round_table, trial
 from tunewright.store.store import Store
 from tunewright.store.trial import Status
 
@@ -71,6 +71,8 @@ def read_overview(store: Store, name: str, only: Iterable[int] | None = None) ->
         trial.c.id, trial.c.number, trial.c.study, trial.c.status, trial.c.seconds, trial.c.unit
     ).where(trial.c.round == record.id, trial.c.number.is_not(None))
     wanted = None if only is None else set(only)
+    if wanted is not None and len(wanted) <= summary.AT_ONCE:
+        chosen = chosen.where(trial.c.id.in_(sorted(wanted)))
     with store.reading() as connection:
         rows = connection.execute(chosen.order_by(trial.c.number)).all()
         if wanted is not None:
@@ -126,12 +128,20 @@ def _waiting(record: RoundRecord, wanted: set[int] | None) -> npt.NDArray[np.int
     return np.arange(first, end, dtype=np.int64)
 
 
+def round_key(store: Store, name: str) -> int:
+    """The key of a round, without counting its trials; NotFound where there is none."""
+    with store.reading() as connection:
+        chosen = select(round_table.c.id).where(round_table.c.name == name)
+        found = connection.execute(chosen).scalar()
+    return store.round(name).id if found is None else int(found)
+
+
 def states(store: Store, round_id: int) -> dict[int, tuple[str, int, float]]:
     """What each trial and repeat of a round is at: its status, attempt and seconds, by its key."""
     chosen = select(trial.c.id, trial.c.status, trial.c.attempt, trial.c.seconds)
     with store.reading() as connection:
         found = connection.execute(chosen.where(trial.c.round == round_id))
-        return {row.id: (row.status, row.attempt, row.seconds) for row in found}
+        return {key: (status, n, seconds) for key, status, n, seconds in found}
 
 
 def stamps(store: Store) -> dict[int, tuple[int, int, float]]:

@@ -1,4 +1,4 @@
-"""JSON in and out of the record, with limits: nothing read from disk is trusted or executed."""
+"""JSON in and out of the store, with limits: nothing read from disk is trusted or executed."""
 
 from __future__ import annotations
 

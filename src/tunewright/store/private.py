@@ -1,7 +1,7 @@
 """Who may read what a store writes: its user alone, unless the folder is shared on purpose.
 
 A store holds commands, uncommitted code and logs. Its files are made 0600 and its folders 0700,
-whatever the umask says. A folder that its group may write to is shared on purpose: what is made in
+whatever the umask is. A folder that its group may write to is shared on purpose: what is made in
 it follows the umask. What exists keeps its mode.
 """
 

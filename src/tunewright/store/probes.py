@@ -1,6 +1,6 @@
 """Answers of probes in the store, each with the workload that it is about.
 
-An answer about one workload says nothing about another: they are looked up by the workload (the
+An answer about one workload does not hold for another: they are looked up by the workload (the
 training function, the command or the factory of steps) or by the campaign that asked.
 """
 

@@ -1,4 +1,4 @@
-"""Which process is this, and is that one still alive? Told apart from later ones of its pid."""
+"""Which process is this, and is that one still alive? A later one with its pid is another."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Process:
     """One process of one boot of one machine."""
 
     host: str
-    boot: str  # the boot and its process namespace; empty where they cannot be told
+    boot: str  # the boot and its process namespace; empty where they are not known
     pid: int
-    started: str  # in clock ticks since the boot; empty where it cannot be told
+    started: str  # in clock ticks since the boot; empty where it is not known
 
 
 @lru_cache(maxsize=1)
@@ -33,13 +33,13 @@ def this_boot() -> str:
 
 
 def start_of(pid: int) -> str:
-    """When this process began; empty if there is none, or it cannot be told."""
+    """When this process began; empty if there is none, or it is not known."""
     fields = _stat(pid)
     return "" if not fields or fields[0] in "ZX" else fields[19]  # a zombie has ended already
 
 
 def _stat(pid: int) -> list[str]:
-    """What /proc tells of a process, from its state on; empty if it tells nothing."""
+    """What /proc has of a process, from its state on; empty if it has nothing."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -55,7 +55,7 @@ def this_process() -> Process:
 
 
 def gone(other: Process) -> bool:
-    """Whether a process has certainly ended; False also when that cannot be told from here."""
+    """Whether a process has certainly ended; False also when that is not known here."""
     here = this_process()
     if not other.boot or not other.started or (other.host, other.boot) != (here.host, here.boot):
         return False  # machines cloned from one memory share the boot, but not the processes

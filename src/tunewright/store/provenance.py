@@ -23,7 +23,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from tunewright.errors import Damaged
 from tunewright.store import plain_json
 from tunewright.store.applied import shared
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.database import Database
 from tunewright.store.schema import attempt, provenance as provenance_table
 from tunewright.store.secrets import masked, masked_words, without_secrets
@@ -75,7 +75,7 @@ class Provenance:
 
     @cached_property
     def sha256(self) -> str:
-        """The checksum by which the record knows an equal one."""
+        """The checksum by which the store finds an equal one."""
         return hashlib.sha256(self.payload.encode()).hexdigest()
 
     @property
@@ -194,7 +194,7 @@ def _changes(folder: Path) -> list[str]:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git says, or None: no git, no repository, or too slow."""
+    """What git prints, or None: no git, no repository, or too slow."""
     git = shutil.which("git")
     if git is None:
         return None

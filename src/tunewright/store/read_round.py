@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, get_args
@@ -15,7 +15,7 @@ from tunewright.actions import TrainAgain
 from tunewright.errors import Damaged
 from tunewright.messages import Message
 from tunewright.store import applied, plain_json
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.database import Database
 from tunewright.store.reason import decode
@@ -44,6 +44,11 @@ NOTHING = pack({})
 _KINDS = [  # what each column of a trial may hold: its name, the types, and whether nothing
     (c.name, (int, float) if c.type.python_type is float else c.type.python_type, c.nullable)
     for c in trial.columns
+]
+# columns that a trial has under the same name, as they are
+_OTHER = ("configuration", "unit", "reason", "command", "parent")
+_SAME = [
+    each.name for each in fields(Trial) if each.name in trial.columns and each.name not in _OTHER
 ]
 _STATUSES = frozenset(get_args(Status))
 
@@ -181,7 +186,7 @@ def _when(seconds: float | None) -> datetime | None:
 
 
 def batches(database: Database, claim: Claim) -> list[bytes]:
-    """The batches of an attempt that are in the record, in order."""
+    """The batches of an attempt that are stored, in order."""
     own = (curve.c.trial == claim.trial) & (curve.c.attempt == claim.attempt)
     with database.reading() as connection:
         kept = select(curve.c.points).where(own).order_by(curve.c.sequence)
@@ -207,26 +212,19 @@ def _trial(
     parent = numbers.get(row.parent)
     where = named(record.name, row.number, parent)
     check_row(row, where)
+    same: dict[str, Any] = {name: getattr(row, name) for name in _SAME}
     return Trial(
-        number=row.number,
-        study=row.study,
+        **same,
         index=row.position,
         configuration=_settings(row.configuration, where),
         unit=_settings(row.unit, where),
-        status=row.status,
         reason=decode(row.reason),
         curves=Curves(batches, where),
-        seed=row.seed,
         attempts=row.attempt,
-        seconds=row.seconds,
-        peak_memory_mb=row.peak_memory_mb,
         command=_again(row, parent, record) if ours else row.command or record.command,
         started=row.command if ours else "",
         parent=parent,
         identity=row.id,
-        folder=row.folder,
-        detail=row.detail,
-        search=row.search,
     )
 
 

@@ -1,6 +1,6 @@
 """A trial's reason on its way to a column, a file or a pipe and back: a code with its facts.
 
-Version 0.1 stored sentences. Those read as the codes that they stand for; what nobody recognises
+Version 0.1 stored sentences. Those read as the codes that they mean; what nobody recognises
 stays readable under the code `legacy`.
 """
 
@@ -93,11 +93,13 @@ def kind(reason: Message | None) -> Message | None:
     """
     if reason is None or reason.code not in _WITHOUT_STEP:
         return reason
+    if reason.code == "trial.pruned":  # its numbers differ from trial to trial
+        return Message(reason.code)
     return Message(reason.code, {n: fact for n, fact in reason.facts.items() if n != "step"})
 
 
 def foreign(source: str, text: str) -> Message | None:
-    """What another system or a file says; None where it says nothing."""
+    """The reason that another system or a file gives; None where it gives none."""
     return Message("foreign", {"source": source, "text": text}) if text else None
 
 
@@ -273,7 +275,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], _Made], ...] = tuple(
             r"(?P<state>[a-z]+) in (?P<source>MLflow|W&B|Optuna|Ray Tune), which keeps no reason",
             _as("foreign.no_reason"),
         ),
-        # last, since much looks like it: an exception's name says what it is
+        # last, since much looks like it: an exception's name is what identifies it
         (
             r"(?P<type>[A-Za-z_]\w*(?:Error|Exception|Warning|Interrupt))(?:: (?P<text>.+))?",
             _raised("trial.raised"),

@@ -1,4 +1,4 @@
-"""Making a lost store again, out of the records in its trial folders, with what was concluded."""
+"""Rebuild a lost store from the files in its trial folders, with what was concluded."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, select, update
 
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.store import backup, journal, migrations, plain_json, version_1
@@ -17,17 +16,14 @@ from tunewright.store.claims import ADDED
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
 from tunewright.store.open_store import MARK, default_root
-from tunewright.store.reason import encode
-from tunewright.store.recovery import keep_batches
+from tunewright.store.replay import NEW, Fence, add_row, replay
 from tunewright.store.rounds import create_round
-from tunewright.store.schema import attempt, campaign, round_table, trial
+from tunewright.store.schema import campaign, round_table
 from tunewright.store.spool import (
     REMOVED_FILE,
     ROUND_FILE,
     TRIAL_FILE,
-    SpooledResult,
     SpooledRound,
-    SpooledTrial,
     read_round,
     read_trial,
     results_in,
@@ -99,7 +95,7 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
     unreadable: list[Path] = []
     trials = ended = 0
     belongs: dict[int, SpooledRound] = {}
-    keeper = add_retired(connection, "rebuilt")
+    fence = Fence(NEW, add_retired(connection, "rebuilt"))
     for file in files:
         try:
             found = read_round(file)
@@ -127,19 +123,18 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
             except (Damaged, OSError):
                 unreadable.append(path)
                 continue
-            results = results_in(path.parent)
-            row = _row(record.id, path.parent, found.search, own, results)
-            if own.repeat is not None:
-                if own.number not in keys:
-                    unreadable.append(path)
-                    continue
-                row |= {"parent": keys[own.number], "number": None, "repeat": own.repeat}
-            (key,) = connection.execute(insert(trial).values(row)).inserted_primary_key or (0,)
-            if own.repeat is None:
+            search = ADDED if own.index is None and own.number is not None else found.search
+            moved = own.folder != f"{file.parent.name}/{path.parent.name}"
+            key = None if moved else add_row(connection, record.id, own, search, keys)
+            if key is None:
+                unreadable.append(path)
+                continue
+            if own.number is not None:
                 keys[own.number] = key
-            _add_attempts(database, connection, key, keeper, own, results)
+            ends = results_in(path.parent)
+            replay(database, connection, replace(own, trial=key), ends, fence)
             trials += 1
-            ended += row["status"] in ENDED
+            ended += any(each.outcome.becomes in ENDED for each in ends)
     return _Filled(len(belongs), trials, ended, tuple(unreadable), belongs)
 
 
@@ -164,56 +159,3 @@ def _give_to_campaigns(connection: Connection, rounds: Mapping[int, SpooledRound
             connection.execute(own.values(values))
     old = [key for key, found in rounds.items() if found.campaign is None]
     version_1.adopt_rounds(connection, only=old)
-
-
-def _row(
-    round_id: int,
-    folder: Path,
-    search: str,
-    own: SpooledTrial,
-    results: list[SpooledResult],
-) -> dict[str, Any]:
-    ended = [result for result in results if result.status in ENDED]
-    last = ended[-1] if ended else None
-    return {
-        "round": round_id,
-        "study": own.study,
-        "number": own.number,
-        "position": own.index,
-        "configuration": plain_json.dumps(dict(own.configuration)),
-        "unit": plain_json.dumps(dict(own.unit)),
-        "seed": own.seed,
-        "search": ADDED if own.index is None and own.repeat is None else search,
-        "folder": f"{folder.parent.name}/{folder.name}",
-        "status": last.status if last else "pending",
-        "reason": encode(last.reason) if last else "",
-        "detail": last.detail if last else "",
-        "attempt": max([own.attempt, *(result.attempt for result in results)]),
-        "deaths": sum(result.died for result in results if result.status == "pending"),
-        "seconds": sum(result.seconds for result in results),
-        "peak_memory_mb": last.peak_memory_mb if last else None,
-    }
-
-
-def _add_attempts(
-    database: Database,
-    connection: Connection,
-    key: int,
-    keeper: int,
-    own: SpooledTrial,
-    results: list[SpooledResult],
-) -> None:
-    known = {result.attempt: result for result in results}
-    for n in range(1, max([own.attempt, *known]) + 1):
-        result = known.get(n)
-        values = {"trial": key, "n": n, "worker": keeper, "outcome": "lost"}
-        if result is not None:
-            values |= {
-                "outcome": result.status if result.status in ENDED else "stopped",
-                "cause": encode(result.reason),
-                "seconds": result.seconds,
-                "start_step": result.start_step,
-            }
-        connection.execute(insert(attempt).values(values))
-        if result is not None:
-            keep_batches(database, connection, replace(result, trial=key))

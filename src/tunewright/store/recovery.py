@@ -1,7 +1,7 @@
-"""Recovery: results that reached the trial folder but not the store are taken over, once.
+"""Recovery: results that reached the trial folder but not the store are replayed into it, once.
 
-A result counts if it is of the trial's newest attempt and nobody alive runs that attempt. Taking it
-over twice changes nothing.
+A result counts if it is of the trial's newest attempt and nobody alive runs that attempt. Replaying
+it twice changes nothing.
 """
 
 from __future__ import annotations
@@ -12,31 +12,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, insert, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import select
 
 from tunewright.errors import Damaged
-from tunewright.store import plain_json, summary
+from tunewright.store.claim import Claim
 from tunewright.store.database import Database
-from tunewright.store.reason import encode
+from tunewright.store.replay import UNOWNED, Fence, replay
 from tunewright.store.rounds import inside
-from tunewright.store.schema import attempt, curve, trial, worker
-from tunewright.store.spool import (
-    TRIAL_FILE,
-    SpooledResult,
-    SpooledTrial,
-    read_trial,
-    results_in,
-)
-from tunewright.store.storable import LONGEST_TEXT, storable
-from tunewright.store.trial import ENDED, Status
-
-UNKNOWN = 0  # the owner of an attempt that the record has forgotten
+from tunewright.store.schema import trial
+from tunewright.store.spool import TRIAL_FILE, read_trial, results_in
+from tunewright.store.trial import Status
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A result taken over from a trial folder."""
+    """A result replayed from a trial folder."""
 
     trial: int
     number: int | None
@@ -47,7 +37,7 @@ class Imported:
 def import_spool(
     database: Database, round_id: int, root: Path, only: Collection[int] | None = None
 ) -> list[Imported]:
-    """Take over the results of a round's trial folders; with `only`, of these trials."""
+    """Replay the results of a round's trial folders; with `only`, of these trials."""
     chosen = select(
         trial.c.id,
         trial.c.number,
@@ -57,36 +47,32 @@ def import_spool(
         trial.c.study,
         trial.c.position,
         trial.c.seed,
-    ).where(trial.c.round == round_id, _unowned())
+    ).where(trial.c.round == round_id, UNOWNED)
     with database.reading() as connection:
         rows = connection.execute(chosen).all()
     taken: list[Imported] = []
+    fence = Fence(UNOWNED, at=time.time())
     for row in rows:
         if only is not None and row.id not in only:
             continue
         folder = inside(root, row.folder)
         begun = _begun(folder, row)
-        tried = begun if row.configuration is None else None
+        unknown = row.configuration is None
+        if begun is None and unknown:
+            continue  # nobody knows what gave these results
         keys = {row.id} if begun is None else {row.id, begun.trial}
-        for result in results_in(folder):
-            # later attempts than the record knows: it was restored from a backup since
-            if result.trial not in keys or result.attempt < row.attempt:
-                continue
-            result = replace(result, trial=row.id)
-            if row.configuration is None and tried is None:
-                continue  # nobody knows what gave this result
+        # later attempts than the store knows: it was restored from a backup since
+        ends = [e for e in results_in(folder) if e.trial in keys and e.attempt >= row.attempt]
+        claim = _claim(row) if begun is None else replace(begun, trial=row.id)
+        if ends or claim.attempt > row.attempt:
             with database.writing() as connection:
-                _know_attempts(connection, row.id, result.attempt, tried)
-                if _take_over(database, connection, result):
-                    taken.append(Imported(row.id, row.number, result.attempt, result.status))
-        if begun is not None and begun.attempt > row.attempt:
-            # begun, and forgotten with the machine: its number must not be given out again
-            with database.writing() as connection:
-                _know_attempts(connection, row.id, begun.attempt, tried)
+                written = replay(database, connection, claim, ends, fence, fill=unknown)
+            status = [(each.attempt, each.outcome.becomes) for each in written]
+            taken += [Imported(row.id, row.number, *each) for each in status]
     return taken
 
 
-def _begun(folder: Path, row: Any) -> SpooledTrial | None:
+def _begun(folder: Path, row: Any) -> Claim | None:
     """What was tried here last, if its file can be read and is about this trial.
 
     Its key may be another one: a row that a restored store lacked is made again under a new key.
@@ -96,103 +82,21 @@ def _begun(folder: Path, row: Any) -> SpooledTrial | None:
     except (Damaged, OSError):
         return None
     own = (row.number, row.study, row.position, row.seed)
-    alike = begun.repeat is None and own == (begun.number, begun.study, begun.index, begun.seed)
+    numbered = begun.number is not None
+    alike = numbered and own == (begun.number, begun.study, begun.index, begun.seed)
     return begun if alike or begun.trial == row.id else None
 
 
-def _unowned() -> ColumnElement[bool]:
-    """Nobody alive runs the trial."""
-    retired = select(worker.c.id).where(worker.c.retired.is_not(None))
-    lost = (trial.c.status == "running") & trial.c.worker.in_(retired)
-    return or_(trial.c.status == "pending", lost)
-
-
-def _know_attempts(
-    connection: Connection, key: int, newest: int, tried: SpooledTrial | None
-) -> None:
-    """Add what the record lacks: attempts after a backup, a configuration that was not flushed."""
-    current = select(trial.c.attempt).where(trial.c.id == key, _unowned()).with_for_update()
-    known = connection.execute(current).scalar()
-    if known is None or (newest <= known and tried is None):
-        return
-    change: dict[str, Any] = {"attempt": max(known, newest)}
-    forgotten = [
-        {"trial": key, "n": n, "worker": UNKNOWN, "outcome": "lost"}
-        for n in range(known + 1, newest + 1)
-    ]
-    if forgotten:
-        connection.execute(insert(attempt), forgotten)
-    if tried is not None:
-        change |= {
-            "configuration": plain_json.dumps(dict(tried.configuration)),
-            "unit": plain_json.dumps(dict(tried.unit)),
-        }
-    connection.execute(update(trial).where(trial.c.id == key).values(change))
-
-
-def _take_over(database: Database, connection: Connection, result: SpooledResult) -> bool:
-    """Write one result, unless the attempt's end is known already or somebody runs it again."""
-    end_unknown = (
-        (attempt.c.trial == result.trial)
-        & (attempt.c.n == result.attempt)
-        & attempt.c.outcome.in_(("", "lost"))
+def _claim(row: Any) -> Claim:
+    """The newest claim of a trial whose file cannot be read, as its row has it."""
+    return Claim(
+        trial=row.id,
+        attempt=row.attempt,
+        number=row.number,
+        study=row.study,
+        index=row.position,
+        configuration=None,  # the row has it
+        unit={},
+        seed=row.seed,
+        folder=row.folder,
     )
-    change = (
-        update(trial)
-        .where(
-            trial.c.id == result.trial,
-            trial.c.attempt == result.attempt,
-            _unowned(),
-            select(attempt.c.id).where(end_unknown).exists(),
-        )
-        .values(
-            status=result.status,
-            reason=encode(result.reason),
-            detail=storable(result.detail, LONGEST_TEXT),
-            seconds=trial.c.seconds + result.seconds,
-            peak_memory_mb=result.peak_memory_mb,
-            deaths=trial.c.deaths + int(result.died and result.status == "pending"),
-        )
-    )
-    if connection.execute(change).rowcount != 1:
-        return False
-    connection.execute(
-        update(attempt)
-        .where(end_unknown)
-        .values(
-            outcome=_outcome(result),
-            cause=encode(result.reason),
-            seconds=result.seconds,
-            start_step=result.start_step,
-            ended=time.time(),
-        )
-    )
-    keep_batches(database, connection, result)
-    if result.status in ENDED and summary.is_long(result.batches, result.first):
-        summary.write(connection, result.trial)
-    return True
-
-
-def keep_batches(database: Database, connection: Connection, result: SpooledResult) -> None:
-    """Add a result's batches; those the store has already are passed over."""
-    if not result.batches:
-        return
-    dialect: Any = sqlite if database.sqlite else postgresql
-    connection.execute(
-        dialect.insert(curve).on_conflict_do_nothing(),
-        [
-            {
-                "trial": result.trial,
-                "attempt": result.attempt,
-                "sequence": result.first + place,
-                "points": points,
-            }
-            for place, points in enumerate(result.batches)
-        ],
-    )
-
-
-def _outcome(result: SpooledResult) -> str:
-    if result.status in ENDED:
-        return result.status
-    return "died" if result.died else "stopped"

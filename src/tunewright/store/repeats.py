@@ -12,7 +12,7 @@ from tunewright.stats.identical import identical
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-FEWEST_ALIKE = 3  # single values that are the same, where no curve tells more
+FEWEST_ALIKE = 3  # single values that are the same, where no curve has more
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Repeats:
 
 
 def same_curves(trials: Sequence[Trial], metric: str) -> bool | None:
-    """Whether runs logged the very same curve, but for rounding; None: one point says too little.
+    """Whether runs logged the very same curve, but for rounding; None: one point is too little.
 
     A metric on a coarse grid, such as an accuracy of 50 examples, gives one value twice by chance.
     """

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tunewright.store.provenance import Provenance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Results:
     """A round, its studies, and its trials judged by the objective.
 
@@ -50,7 +50,7 @@ class Results:
     supervised: bool = field(default=False, compare=False)  # a process ran it when it was read
     root: str = ""  # the folder of trials, to which every trial's folder is relative
     notes: tuple[str | Message, ...] = ()  # oldest first; text is the user's own
-    # where trials and repeats come from, by their identity in the record
+    # where trials and repeats come from, by their identity in the store
     origins: Mapping[int, Provenance] = field(default_factory=dict, repr=False, compare=False)
     earlier: tuple[Results, ...] = field(default=(), repr=False, compare=False)  # joined with these
 
@@ -65,7 +65,13 @@ class Results:
     ) -> Results:
         """Results of trials that were never in a store: imported, or made for a test."""
         ordered = sorted(trials, key=lambda t: -1 if t.number is None else t.number)
-        return cls(round, objective, meaning or Meaning(), tuple(ordered), tuple(repeats))
+        return cls(
+            round=round,
+            objective=objective,
+            meaning=meaning or Meaning(),
+            recorded=tuple(ordered),
+            recorded_repeats=tuple(repeats),
+        )
 
     @property
     def studies(self) -> tuple[Study, ...]:

@@ -1,4 +1,4 @@
-"""Rounds in the record: beginning one with its trials pending, or continuing the same one."""
+"""Rounds in the store: begin one with its trials pending, or continue the same one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Adopt = Callable[[Connection, int], None]
 
 @dataclass(frozen=True)
 class RoundRecord:
-    """A round as the record has it."""
+    """A round as the store has it."""
 
     id: int
     name: str
@@ -71,7 +71,7 @@ class RoundRecord:
     campaign: str = ""  # the campaign that it belongs to, by its name
     purpose: str = ""  # the kind of step it is in that campaign
     counts: Mapping[Status, int] = field(default_factory=dict)  # repeats left out
-    continued: bool = False  # it was in the record before this call
+    continued: bool = False  # it was in the store before this call
     made: int | None = None  # positions of each study that have a row; None: every trial has one
 
 

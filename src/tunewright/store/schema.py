@@ -98,7 +98,7 @@ trial = Table(
     Column("seed", BigInteger, nullable=False),
     Column("search", Text, nullable=False),
     Column("folder", Text, nullable=False),  # relative to the folder of trials
-    # pending, running, completed, infeasible, failed; "pruned" is reserved for early stopping
+    # pending, running, completed, infeasible, failed; pruned: early stopping ended it
     Column("status", Text, nullable=False),
     Column("reason", Text, nullable=False, server_default=""),
     Column("detail", Text, nullable=False, server_default=""),
@@ -177,7 +177,7 @@ worker = Table(
     Column("host", Text, nullable=False),
     Column("boot", Text, nullable=False),  # of the machine, with its process namespace
     Column("pid", Integer, nullable=False),
-    Column("started", Text, nullable=False),  # tells the process from a later one of that pid
+    Column("started", Text, nullable=False),  # marks the process, as a later one may have that pid
     Column("registered", Double, nullable=False),
     Column("beat", BigInteger, nullable=False),
     Column("beaten", Double, nullable=False),  # when: PostgreSQL's own clock, or this machine's

@@ -1,7 +1,7 @@
-"""Secrets stay out of the record: passwords of addresses, secret options, files that hold keys.
+"""Secrets stay out of the store: passwords of addresses, secret options, files that hold keys.
 
-What is masked is masked for good: the record, its backups, messages and error traces are read by
-more people than may know a password.
+What is masked is masked for good: the store, its backups, messages and error traces are read by
+more users than may know a password.
 """
 
 from __future__ import annotations

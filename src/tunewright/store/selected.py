@@ -1,6 +1,6 @@
-"""Which snapshot stands for a trial: that of its best step, or the best of those that were kept.
+"""Which snapshot represents a trial: that of its best step, or the best of those that were kept.
 
-Training goes on to its last step and the checkpoint is chosen afterwards (playbook, "Saving
+Training runs to its last step and the checkpoint is chosen afterwards (playbook, "Saving
 checkpoints and retrospectively selecting the best checkpoint").
 """
 

@@ -1,15 +1,13 @@
-"""What a trial leaves in its own folder, in case the store is out of reach, or lost.
+"""The files in the folder of a trial, for when the store is out of reach or lost.
 
-`round.json` beside the trial folders holds the round; `trial.json` the trial's configuration, seed
-and newest attempt; `result.<attempt>.json` how an attempt ended, written before the store is told.
-Each is written whole (a temporary file, flushed, renamed, the folder flushed) and carries its
-checksum. Nothing in them is executed, and a torn one is passed over.
+`round.json` next to the trial folders holds the round; `trial.json` the newest claim of the trial;
+`result.<attempt>.json` the outcome of an attempt, written before the store gets it. Each is written
+whole (a temporary file, flushed, renamed, the folder flushed) and carries its checksum. Nothing in
+them is executed, and a torn one is skipped.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import contextlib
 import hashlib
 import json
@@ -22,84 +20,35 @@ from typing import Any
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data, from_data
 from tunewright.errors import Damaged, StoreError
-from tunewright.messages import Message
 from tunewright.snapshot import flush
-from tunewright.store.claims import Claim
-from tunewright.store.curves import unpack
+from tunewright.store.claim import Claim
 from tunewright.store.definition import meaning_data, meaning_from, objective_data, objective_from
+from tunewright.store.outcome import Ended, check_fields, outcome_data, outcome_from
 from tunewright.store.plain_json import read_object
 from tunewright.store.private import make_folder, opener
-from tunewright.store.reason import decode, encode
 from tunewright.store.rounds import RoundRecord
-from tunewright.store.trial import ENDED, Status
+from tunewright.store.trial_rows import trial_folder
 
 REMOVED_FILE = "removed.json"  # in the folder of a round that was removed
 ROUND_FILE = "round.json"
 TRIAL_FILE = "trial.json"
 _FOLDER = re.compile(r"t(\d{6,})(?:\.repeat(\d+))?")
 _RESULT = re.compile(r"result\.(\d+)\.json")
-LARGEST_NUMBER = 2**53
-# each attempt and each place of a batch becomes a row: a file must not ask for a million of them
-LARGEST = {"attempt": 10_000, "first": 1_000_000, "repeat": 1_000_000, "seed": 2**63 - 1}
-_number, _nothing = (int, float), type(None)
-_RESULT_KINDS: Mapping[str, tuple[type, ...]] = {
-    "trial": (int,),
-    "attempt": (int,),
-    "status": (str,),
-    "detail": (str,),
-    "seconds": _number,
-    "peak_memory_mb": (*_number, _nothing),
-    "died": (bool,),
-    "start_step": (int,),
-    "first": (int,),
+_RESULT_KINDS: Mapping[str, Any] = {"trial": int, "attempt": int}
+_TRIAL_KINDS: Mapping[str, Any] = {
+    "trial": int,
+    "attempt": int,
+    "number": int,
+    "repeat": int | None,
+    "study": int,
+    "index": int | None,
+    "configuration": dict,
+    "unit": dict,
+    "seed": int,
 }
-_TRIAL_KINDS: Mapping[str, tuple[type, ...]] = {
-    "trial": (int,),
-    "attempt": (int,),
-    "number": (int,),
-    "repeat": (int, _nothing),
-    "study": (int,),
-    "index": (int, _nothing),
-    "configuration": (dict,),
-    "unit": (dict,),
-    "seed": (int,),
-}
-
-
-@dataclass(frozen=True)
-class SpooledResult:
-    """How an attempt ended, with the points that the store may not have yet."""
-
-    trial: int  # the record's key
-    attempt: int
-    status: Status  # `pending`: it was put back, for another attempt
-    reason: Message | None = None
-    detail: str = ""
-    seconds: float = 0.0
-    peak_memory_mb: float | None = None
-    died: bool = False
-    start_step: int = 0
-    first: int = 0  # the place of the first batch among the attempt's
-    batches: tuple[bytes, ...] = ()
-
-
-@dataclass(frozen=True)
-class SpooledTrial:
-    """What a trial is, as its folder has it."""
-
-    trial: int  # the record's key
-    attempt: int  # the newest one begun
-    number: int  # its own, or its parent's when it is a repeat
-    repeat: int | None
-    study: int
-    index: int | None
-    configuration: Mapping[str, Value]
-    unit: Mapping[str, float]
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -116,42 +65,28 @@ class SpooledRound:
     purpose: str = ""  # in that campaign
 
 
-def write_result(folder: Path, result: SpooledResult, flushed: bool = True) -> Path:
-    """Leave an attempt's end in the trial folder; `flushed`, it is on the disk at the return."""
-    data = {
-        "trial": result.trial,
-        "attempt": result.attempt,
-        "status": result.status,
-        "reason": encode(result.reason),
-        "detail": result.detail,
-        "seconds": result.seconds,
-        "peak_memory_mb": result.peak_memory_mb,
-        "died": result.died,
-        "start_step": result.start_step,
-        "first": result.first,
-        "batches": [base64.b64encode(batch).decode("ascii") for batch in result.batches],
-    }
-    return write_checked(folder / f"result.{result.attempt}.json", data, flushed)
+def write_result(folder: Path, ended: Ended, flushed: bool = True) -> Path:
+    """Write an attempt's end to the trial folder; `flushed`, it is on the disk at the return."""
+    data = {"trial": ended.trial, "attempt": ended.attempt, **outcome_data(ended.outcome)}
+    return write_checked(folder / f"result.{ended.attempt}.json", data, flushed)
 
 
-def read_result(path: Path) -> SpooledResult:
+def read_result(path: Path) -> Ended:
     """An attempt's end out of its file; Damaged if it is torn or altered."""
     data = read_checked(path)
+    keys = {name: data.pop(name) for name in _RESULT_KINDS if name in data}
     try:
-        batches = tuple(base64.b64decode(text, validate=True) for text in data["batches"])
-        for batch in batches:
-            unpack(batch)
-        result = SpooledResult(**{**data, "batches": batches, "reason": decode(data["reason"])})
-    except (KeyError, TypeError, binascii.Error, Damaged) as error:
+        check_fields(keys, _RESULT_KINDS)
+        if keys["attempt"] < 1:
+            raise Damaged("outcome.wrong_field", name="attempt")
+        outcome = outcome_from(data)
+    except Damaged as error:
         raise Damaged("spool.result_unreadable", path=path, error=error) from None
-    _check_kinds(path, result, _RESULT_KINDS)
-    if result.status not in ("pending", *ENDED) or result.attempt < 1 or result.first < 0:
-        raise Damaged("spool.not_a_result", path=path)
-    return result
+    return Ended(keys["trial"], keys["attempt"], outcome)
 
 
-def results_in(folder: Path) -> list[SpooledResult]:
-    """The whole results in a trial folder, by attempt; torn ones are passed over."""
+def results_in(folder: Path) -> list[Ended]:
+    """The whole results in a trial folder, by attempt; torn ones are skipped."""
     found = []
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         for path in folder.iterdir():
@@ -178,14 +113,19 @@ def write_trial(folder: Path, claim: Claim, flushed: bool = True) -> Path:
     return write_checked(folder / TRIAL_FILE, data, flushed)
 
 
-def read_trial(path: Path) -> SpooledTrial:
-    """A trial out of its file; Damaged if it is torn or altered."""
+def read_trial(path: Path) -> Claim:
+    """The claim that `write_trial` wrote, held by nobody; Damaged if it is torn or altered."""
+    data = read_checked(path)
     try:
-        told = SpooledTrial(**read_checked(path))
-    except TypeError as error:
+        check_fields(data, _TRIAL_KINDS)
+        for name, least in (("number", 0), ("repeat", 1), ("attempt", 1)):
+            if data[name] is not None and data[name] < least:
+                raise Damaged("outcome.wrong_field", name=name)
+    except Damaged as error:
         raise Damaged("spool.trial_unreadable", path=path, error=error) from None
-    _check_kinds(path, told, _TRIAL_KINDS)
-    return told
+    number, repeat = data.pop("number"), data.pop("repeat")
+    folder = trial_folder(path.parent.parent.name, number, repeat)
+    return Claim(number=number if repeat is None else None, folder=folder, **data)
 
 
 def write_round(folder: Path, record: RoundRecord) -> Path:
@@ -232,17 +172,6 @@ def numbered(name: str) -> tuple[int, int | None]:
         raise StoreError("spool.not_a_trial_folder", name=name)
     number, repeat = found.groups()
     return int(number), None if repeat is None else int(repeat)
-
-
-def _check_kinds(path: Path, told: object, kinds: Mapping[str, tuple[type, ...]]) -> None:
-    """Refuse a file whose checksum is right but whose fields are not what we write."""
-    for name, allowed in kinds.items():
-        value = getattr(told, name)
-        right = type(value) in allowed
-        if right and isinstance(value, int | float):
-            right = -LARGEST.get(name, LARGEST_NUMBER) <= value <= LARGEST.get(name, LARGEST_NUMBER)
-        if not right:
-            raise Damaged("spool.wrong_kind", path=path, name=name)
 
 
 def write_checked(path: Path, data: Mapping[str, Any], flushed: bool = True) -> Path:

@@ -1,4 +1,4 @@
-"""Free text on its way into the record: any exception's words must fit, whatever is in them."""
+"""Free text on its way into the store: the text of any exception must fit."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
         worker = store.register(record.id, "supervisor", exclusive=True)
         for claim in store.claim(record.id, worker, count=4):
             store.log(claim, [pack({"valid_error": ([100], [0.2])})])
-            store.finish(claim, "completed")
+            store.end(claim, Outcome("completed"))
         results = store.results(round.name)
 
 Every method is one transaction; several in a `with store.transaction():` block are one together.
@@ -38,7 +38,7 @@ from tunewright.store import (
     campaigns,
     claims,
     evaluations,
-    fenced_writes as telling,
+    fenced_writes,
     imported as foreign,
     integrity,
     launches,
@@ -54,7 +54,7 @@ from tunewright.store import (
     spool,
 )
 from tunewright.store.campaigns import CampaignRecord, CampaignStep
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.evaluations import Evaluation
 from tunewright.store.integrity import Fault
 from tunewright.store.judge import judged
@@ -62,6 +62,7 @@ from tunewright.store.launches import Baseline, Launched, Place, Receipt
 from tunewright.store.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
 from tunewright.store.notes import Note, Stops
 from tunewright.store.origins import read_origins
+from tunewright.store.outcome import Outcome
 from tunewright.store.probes import ProbeRecord
 from tunewright.store.provenance import Provenance
 from tunewright.store.read_round import Attempt, Snapshot
@@ -69,7 +70,7 @@ from tunewright.store.recovery import Imported
 from tunewright.store.removal import Removed, Renamed
 from tunewright.store.results import Results
 from tunewright.store.rounds import RoundRecord
-from tunewright.store.trial import Status, Trial
+from tunewright.store.trial import Trial
 from tunewright.store.trial_rows import At, Suggestions
 
 log = logging.getLogger(__name__)
@@ -134,7 +135,7 @@ class Store:
     def back_up(self, *, if_due: bool = False) -> Path | None:
         """Write a checked backup beside a SQLite store; with `if_due`, one every ten minutes.
 
-        None if none was due, or the store is PostgreSQL, whose server has backups of its own.
+        None if none was due, or the store is PostgreSQL, whose server makes its own backups.
         """
         if self.path is None or (if_due and not backup.due(self.path)):
             return None
@@ -179,7 +180,7 @@ class Store:
     ) -> RoundRecord:
         """Record a round with its trials pending, or continue the same one (`.continued`).
 
-        `suggestions(study, count)` gives the study's first `count` configurations; None stands for
+        `suggestions(study, count)` gives the first `count` configurations of a study; None is
         an adaptive search, which fills each trial after it is claimed. With `ahead` only the first
         trials get rows now; `claim` makes the others. A round that begins for a `campaign` belongs
         to it, for a `purpose`. A different round of the same name is RoundChanged.
@@ -339,63 +340,37 @@ class Store:
         """Put the failed trials back to pending, and say their numbers."""
         return claims.reopen(self._database, round_id)
 
-    # what an owner tells; OutOfDate when the trial is no longer its own
+    # fenced writes; OutOfDate when the worker does not hold the trial any more
 
     def fill(
         self, claim: Claim, configuration: Mapping[str, Value], unit: Mapping[str, float]
     ) -> None:
         """Give a claimed trial the configuration an adaptive search suggested."""
-        telling.fill(self._database, claim, configuration, unit)
+        fenced_writes.fill(self._database, claim, configuration, unit)
 
     def began(self, claim: Claim, start_step: int, worker_text: str, command: str = "") -> None:
         """The training starts after `start_step` updates; `command` reproduces this trial."""
-        telling.began(self._database, claim, start_step, worker_text, command)
+        fenced_writes.began(self._database, claim, start_step, worker_text, command)
 
     def log(self, claim: Claim, batches: Sequence[bytes], first: int | None = None) -> None:
         """Keep packed points.
 
         `first` is the place of the first batch among this attempt's, from 0: with it, a batch that
-        is told again after a lost answer still stands once. Without it they come after the others.
+        is written twice after a lost answer counts once. Without it they come after the others.
         """
-        telling.log(self._database, claim, batches, first)
+        fenced_writes.log(self._database, claim, batches, first)
 
     def saved(self, claim: Claim, step: int, path: str, sha256: str) -> None:
         """A snapshot was written; `path` is relative to the trial folder."""
-        telling.saved(self._database, claim, step, path, sha256)
+        fenced_writes.saved(self._database, claim, step, path, sha256)
 
-    def finish(
-        self,
-        claim: Claim,
-        status: Status,
-        reason: Message | None = None,
-        *,
-        detail: str = "",
-        seconds: float = 0.0,
-        peak_memory_mb: float | None = None,
-        last: Sequence[bytes] = (),
-        first: int | None = None,
-    ) -> None:
-        """End the trial, its last batches and its status together; told again, it counts once."""
-        telling.finish(
-            self._database, claim, status, reason, detail, seconds, peak_memory_mb, last, first
-        )
+    def end(self, claim: Claim, outcome: Outcome) -> None:
+        """End an attempt: its outcome and its last points together; written twice, it counts once.
 
-    def release(
-        self,
-        claim: Claim,
-        cause: Message | None,
-        *,
-        died: bool,
-        seconds: float = 0.0,
-        detail: str = "",
-        peak_memory_mb: float | None = None,
-        last: Sequence[bytes] = (),
-        first: int | None = None,
-    ) -> None:
-        """Put the trial back to pending; only a death counts towards the three that fail it."""
-        telling.release(
-            self._database, claim, cause, died, seconds, detail, peak_memory_mb, last, first
-        )
+        After `died` and `stopped` the trial is pending again; only a death counts towards the limit
+        of three.
+        """
+        fenced_writes.end(self._database, claim, outcome)
 
     def add_provenance(self, claim: Claim, provenance: Provenance) -> None:
         """Keep where an attempt comes from; equal ones are stored once."""
@@ -416,14 +391,8 @@ class Store:
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
             supervised = leases.is_supervised(self._database, connection, record.id)
-        return Results(
-            round=record.round,
-            objective=record.objective,
-            meaning=record.meaning,
-            recorded=tuple(trials),
-            recorded_repeats=tuple(repeats),
-            search=record.search,
-            store=self.url,
+        return replace(
+            self._as_results(record, trials, repeats),
             root=record.folder or str(self._default_root or ""),
             notes=written,
             origins=origins,
@@ -433,7 +402,11 @@ class Store:
 
     def claimed(self, record: RoundRecord) -> Results:
         """What a search learns from: the trials and repeats of a round that somebody claimed."""
-        trials, repeats = reading.read_claimed(self._database, record)
+        return self._as_results(record, *reading.read_claimed(self._database, record))
+
+    def _as_results(
+        self, record: RoundRecord, trials: Sequence[Trial], repeats: Sequence[Trial]
+    ) -> Results:
         return Results(
             round=record.round,
             objective=record.objective,
@@ -471,7 +444,7 @@ class Store:
             return foreign.is_imported_trial(connection, trial.identity)
 
     def batches(self, claim: Claim) -> list[bytes]:
-        """The batches of this attempt that are in the record, in order."""
+        """The stored batches of this attempt, in order."""
         return reading.batches(self._database, claim)
 
     def attempts(self, trial: Trial | int) -> list[Attempt]:

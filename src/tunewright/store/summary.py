@@ -26,6 +26,7 @@ from tunewright.store.schema import attempt, curve_summary, round_table, trial, 
 
 BUCKETS = 250
 SHORT = 16 * 1024  # bytes of packed points below which a trial is read from its curves
+AT_ONCE = 500  # keys that both databases take in one query
 _OWN = (
     select(trial.c.status, trial.c.reason, round_table.c.objective)
     .join(round_table, round_table.c.id == trial.c.round)
@@ -147,6 +148,8 @@ def judged_rows(
         .outerjoin(trial_summary, trial_summary.c.trial == trial.c.id)
         .where(trial.c.round == round_id, trial.c.status.not_in(("pending", "running")))
     )
+    if wanted is not None and len(wanted) <= AT_ONCE:
+        chosen = chosen.where(trial.c.id.in_(sorted(wanted)))
     unread = {}
     for row in connection.execute(chosen):
         if wanted is not None and row.id not in wanted:
@@ -175,6 +178,10 @@ def buckets_of(
         .where(trial.c.round == round_id, curve_summary.c.metric == metric)
     )
     have = select(trial_summary.c.trial).join(trial, trial.c.id == trial_summary.c.trial)
+    if wanted is not None and len(wanted) <= AT_ONCE:
+        if not wanted:
+            return
+        kept, have = (one.where(trial.c.id.in_(sorted(wanted))) for one in (kept, have))
     summarised = set(connection.execute(have.where(trial.c.round == round_id)).scalars())
     for row in connection.execute(kept):
         if wanted is None or row.trial in wanted:
@@ -198,7 +205,7 @@ def curves_of(
     if wanted is not None and not wanted:
         return
     chosen = POINTS.join(trial, trial.c.id == attempt.c.trial).where(trial.c.round == round_id)
-    if wanted is not None and len(wanted) <= 500:  # within what both databases take in one query
+    if wanted is not None and len(wanted) <= AT_ONCE:
         chosen = chosen.where(trial.c.id.in_(sorted(wanted)))
     elif unwanted:
         chosen = chosen.outerjoin(trial_summary, trial_summary.c.trial == trial.c.id).where(

@@ -18,9 +18,9 @@ ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "unm
 MOST_SHOWN = 12  # hyperparameters of a trial printed on one line
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One configuration of a study as the record has it, judged by the results' objective."""
+    """One configuration of a study as stored, judged by the results' objective."""
 
     number: int | None  # round-wide, from 0; a repeat has none
     study: int  # the study's number in its round
@@ -38,7 +38,7 @@ class Trial:
     command: str = ""  # trains it again, at a shell in its project
     started: str = ""  # the command line or the call of the program, as it was started
     parent: int | None = None  # a repeat: the number of the trial it repeats
-    identity: int = 0  # the record's own key
+    identity: int = 0  # the store's key
     folder: str = ""  # relative to the store's folder of trials
     detail: str = field(default="", repr=False)  # traceback or log tail of a failed trial
     search: str = ""  # which search suggested it; analyses of edges use non-adaptive ones only
@@ -75,6 +75,12 @@ class Trial:
         said += [f"{Message(f'card.label.{n}')}: {v}" for n, v in labels.items() if v is not None]
         again = [(self.command, "")] if self.command else []
         return markup.card(self._headline, said, facts=facts, actions=again)
+
+    def bound_of(self, metric: str) -> float | None:
+        """The best value of a metric that it could still reach when it was pruned, if known."""
+        facts = self.reason.facts if self.status == "pruned" and self.reason is not None else {}
+        found = facts.get("bound") if facts.get("metric") == metric else None
+        return float(found) if isinstance(found, int | float) else None
 
     @property
     def ended(self) -> bool:

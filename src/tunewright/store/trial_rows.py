@@ -34,7 +34,7 @@ _FOLDER = re.compile(r"t(\d{6,18})")
 
 
 class Suggested(Protocol):
-    """What a search suggests, as far as the record is concerned."""
+    """What a search suggests, as far as the store is concerned."""
 
     @property
     def configuration(self) -> Mapping[str, Value]:

@@ -3,7 +3,7 @@
 Version 1 kept probes, launches and baselines as JSON documents, and campaigns, their steps and
 evaluations as documents of a table called `finding`. A round belonged to a campaign by its name,
 the answer of a probe to every campaign that ran at the time. Here each document becomes the row of
-version 2 that says the same, for the migration and for conclusion files in folders of trials.
+version 2 with the same content, for the migration and for conclusion files in folders of trials.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def document(
     about: Mapping[str, Any] | None,
     place: Mapping[str, Any] | None,
 ) -> Conclusion:
-    """The conclusion that a document says: `about` is its round, `place` the evaluated trial."""
+    """The conclusion of a document: `about` is its round, `place` the evaluated trial."""
     told = KINDS[payload["kind"]] if kind == "finding" else kind
     made = _ROWS[told](payload)
     if told in ("launch", "evaluation", "note"):
@@ -93,7 +93,7 @@ def _campaign(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _why_not(told: str) -> dict[str, Any] | None:
-    """Why a probe cannot be asked; version 1 said so by an empty text where it can."""
+    """Why a probe cannot be asked; version 1 had an empty text where it can."""
     return Message(LEGACY, {"text": told}).to_data() if told else None
 
 
@@ -179,7 +179,7 @@ _ROWS = {
 
 
 def completed(found: Iterable[Conclusion]) -> list[Conclusion]:
-    """Conclusions by time, those of version 1 with what only their order says.
+    """Conclusions by time, those of version 1 with what only their order shows.
 
     Their steps are numbered within each campaign. The answer of a probe belongs to a campaign that
     had asked for a probe and not yet taken its next step.

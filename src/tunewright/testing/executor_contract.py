@@ -17,15 +17,15 @@ from tunewright.execution.executors.executor import (
     Event,
     Executor,
     Logged,
-    Outcome,
     Saved,
 )
 from tunewright.execution.workload import Workload
 from tunewright.store.curves import Batch, merge
+from tunewright.store.outcome import End, Outcome
 from tunewright.testing.programs import POINTS, descend, tick
 
 # what each manner of `descend` must end as, the code of its cause, and a fact in it
-ENDS: dict[str, tuple[Outcome, str, tuple[str, str]]] = {
+ENDS: dict[str, tuple[End, str, tuple[str, str]]] = {
     "completed": ("completed", "", ("", "")),
     "says infeasible": ("infeasible", "trial.infeasible", ("text", "heads do not divide width")),
     "diverges": ("infeasible", "metric.not_finite", ("value", "nan")),
@@ -64,10 +64,10 @@ class _Told:
     events: list[Event] = field(default_factory=list)
 
     @property
-    def ended(self) -> Ended | None:
+    def ended(self) -> Outcome | None:
         """How it ended, if it has."""
         last = self.events[-1] if self.events else None
-        return last if isinstance(last, Ended) else None
+        return last.outcome if isinstance(last, Ended) else None
 
     @property
     def began(self) -> Began | None:
@@ -94,9 +94,9 @@ def _check_ends(executor: Executor, folder: Path, patience_s: float) -> None:
         outcome, code, (fact, said) = ENDS[manner]
         end = one.ended
         assert end is not None
-        assert end.outcome == outcome, f"{manner}: it is reported as {end.outcome} ({end.cause})"
+        assert end.status == outcome, f"{manner}: it is reported as {end.status} ({end.reason})"
         if code:
-            cause = end.cause
+            cause = end.reason
             assert cause is not None and cause.code == code, f"{manner}: cause {cause!r}"
             assert cause.facts[fact] == said, f"{manner}: cause {cause!r} lacks {said!r}"
         assert end.seconds >= 0, f"{manner}: it took {end.seconds} s"
@@ -139,7 +139,7 @@ def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) 
     executor.start(workload, [early.assignment])
     executor.stop(200, grace_s=patience_s)
     _gather(executor, [early], patience_s)
-    assert early.ended is not None and early.ended.outcome == "stopped", (
+    assert early.ended is not None and early.ended.status == "stopped", (
         f"stopped right after its start, it is reported as {early.ended}"
     )
     late = _Told(_assignment(folder, 201, 1, slow))
@@ -152,7 +152,7 @@ def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) 
         return False
     executor.stop(201, grace_s=patience_s)
     _gather(executor, [late], patience_s)
-    assert late.ended is not None and late.ended.outcome == "stopped", (
+    assert late.ended is not None and late.ended.status == "stopped", (
         f"stopped on its way, it is reported as {late.ended}"
     )
     assert late.saved, "asked to stop, the program saved, and no snapshot was reported"
@@ -162,7 +162,7 @@ def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) 
     assert again.began is not None and again.began.start_step == late.saved[-1].step, (
         f"saved at step {late.saved[-1].step}, the next attempt began with {again.began}"
     )
-    assert again.ended is not None and again.ended.outcome == "completed"
+    assert again.ended is not None and again.ended.status == "completed"
     return True
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from tunewright.errors import Infeasible
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 
 POINTS = 5  # evaluations of a program that comes to its end
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -33,13 +34,15 @@ from tunewright.present.plain import plain
 from tunewright.store import overview, plain_json
 from tunewright.store.store import Store
 from tunewright.ui import columns, files, pages
-from tunewright.ui.changes import Changes
+from tunewright.ui.changes import Changes, States
 from tunewright.ui.columns import Density
 from tunewright.ui.guard import Access, Guard
+from tunewright.ui.kept_tables import KeptTables
 from tunewright.ui.source import Source
 from tunewright.ui.start_round import Rounds
 from tunewright.ui.verdict import Judge
 
+LOG = logging.getLogger("tunewright.ui")
 STATIC = Path(__file__).with_name("static")
 MOST_ROWS = 200
 ACTIONS, RUN = "actions", "run"  # what a dashboard may permit
@@ -61,9 +64,11 @@ class Dashboard:
         self.source = Source(store)
         self.changes = Changes(self.source)
         self.judge = Judge(store)
+        self.tables = KeptTables()
         self._bests: dict[int, tuple[object, Any]] = {}
         # with the keys of the trials that were looked at: not each has the metric
         self._densities: dict[tuple[str, str], tuple[Density, set[int]]] = {}
+        self._images: dict[tuple[str, str], tuple[int, bytes]] = {}  # with how many were counted
         self._counting = threading.Lock()
 
     @property
@@ -74,6 +79,8 @@ class Dashboard:
         if self.source.generation != before:  # another file: nothing that we know is about it
             self._bests.clear()
             self._densities.clear()
+            self._images.clear()
+            self.tables.forget()
             self.judge.forget()
         return found
 
@@ -107,8 +114,8 @@ class Dashboard:
     async def round(self, request: Request) -> Response:
         """A round without its trials, and the cursor from which its events go on."""
         name = _name(request)
-        _, cursor = await self.changes.states(name)
-        read = await to_thread.run_sync(overview.read_overview, self.store, name)
+        states, cursor = await self.changes.states(name)
+        read = await to_thread.run_sync(self.tables.overview, self.store, name, states)
         data = await to_thread.run_sync(pages.round_page, self.store, read)
         return JSONResponse({**data, "cursor": cursor, "allow": sorted(self.allow)})
 
@@ -120,8 +127,11 @@ class Dashboard:
             for key in request.query_params.getlist("key")
             if key.isascii() and key.isdigit() and len(key) < 19
         ]
-        only = keys[:1000] if keys else None
-        read = await to_thread.run_sync(overview.read_overview, self.store, name, only)
+        if not keys:
+            states, _ = await self.changes.states(name)
+            whole = await to_thread.run_sync(self.tables.table, self.store, name, states)
+            return Response(whole, media_type=BINARY)
+        read = await to_thread.run_sync(overview.read_overview, self.store, name, keys[:1000])
         return Response(columns.table(read), media_type=BINARY)
 
     async def rows(self, request: Request) -> Response:
@@ -133,27 +143,33 @@ class Dashboard:
     async def density(self, request: Request) -> Response:
         """All curves of a metric as an image."""
         name, metric = _name(request), request.query_params.get("metric", "")
-        image = await to_thread.run_sync(self._density, name, metric)
+        states, _ = await self.changes.states(name)
+        image = await to_thread.run_sync(self._density, name, metric, ended_keys(states))
         return Response(image, media_type=BINARY)
 
-    def _density(self, name: str, metric: str) -> bytes:
+    def _density(self, name: str, metric: str, ended: set[int]) -> bytes:
         store = self.store
-        record = store.round(name)
+        key = overview.round_key(store, name)
         with self._counting:  # two pages at once must not count a curve twice
-            ended = ended_keys(store, record.id)
             kept = self._densities.get((name, metric))
             if kept is None:
-                found = overview.buckets(store, record.id, metric, ended)
+                self._images.pop((name, metric), None)
+                found = overview.buckets(store, key, metric, ended)
                 kept = columns.density_of(found), ended
-                if metric in overview.metrics_of(store, record.id):  # a made-up name is not kept
+                if metric in overview.metrics_of(store, key):  # a made-up name is not kept
                     self._densities[name, metric] = kept
             density, looked = kept
-            for key, own in overview.buckets(store, record.id, metric, ended - looked):
-                density.add(key, own)
+            for trial, own in overview.buckets(store, key, metric, ended - looked):
+                density.add(trial, own)
             looked |= ended
             if density.stale:
                 self._densities.pop((name, metric), None)
-            return density.image()
+            drawn = self._images.get((name, metric))
+            if drawn is None or drawn[0] != len(looked):
+                drawn = len(looked), density.image()
+                if (name, metric) in self._densities:
+                    self._images[name, metric] = drawn
+            return drawn[1]
 
     async def curves(self, request: Request) -> Response:
         """A metric of chosen trials."""
@@ -165,30 +181,26 @@ class Dashboard:
 
     def _curves(self, name: str, metric: str, numbers: list[int]) -> bytes:
         store = self.store
-        record = store.round(name)
         trials = {key: number for number, key in store.keys_of(name, numbers).items()}
-        found = dict(overview.buckets(store, record.id, metric, trials))
+        found = dict(overview.buckets(store, overview.round_key(store, name), metric, trials))
         return columns.lines({trials[key]: own for key, own in found.items()})
 
     async def verdict(self, request: Request) -> Response:
-        """What the checklist says, as far as it is known yet."""
+        """What the checklist found, as far as it is known; a page sends the one that it `has`."""
         name = _name(request)
-        record = await to_thread.run_sync(self.store.round, name)
-        states = await to_thread.run_sync(overview.states, self.store, record.id)
-        ended = frozenset(
-            (key, state[1])
-            for key, state in states.items()
-            if state[0] not in ("pending", "running")
-        )
-        known = self.judge.verdict(name, (len(states), ended))
+        states, _ = await self.changes.states(name)
+        ended = frozenset((key, states[key][1]) for key in ended_keys(states))
+        known = self.judge.verdict(name, (len(states), ended), running=len(ended) < len(states))
         if request.query_params.get("wait"):
             await self.judge.finished(name)
         fresh = known.about == (len(states), ended)
+        same = request.query_params.get("has", "") == known.made
         return JSONResponse(
             {
                 "state": known.state,
                 "fresh": fresh,
-                "verdict": known.data,
+                "made": known.made,
+                "verdict": None if same else known.data,
                 "error": known.error,
             }
         )
@@ -267,7 +279,7 @@ class Dashboard:
         return JSONResponse(await to_thread.run_sync(self.rounds.to_data))
 
     async def run(self, request: Request) -> Response:
-        """Start a round of the project in a process of its own."""
+        """Start a round of the project in a separate process."""
         assert self.rounds is not None
         name = (await _body(request)).get("round")
         if not isinstance(name, str):
@@ -352,6 +364,7 @@ def _patient(handler: Handler) -> Handler:
             except StoreError as error:
                 if isinstance(error, NotFound) or not code_of(error).startswith("store."):
                     raise
+                _log_unread(request, error)
                 await asyncio.sleep(pause)
         return await handler(request)
 
@@ -359,7 +372,7 @@ def _patient(handler: Handler) -> Handler:
 
 
 def _name(request: Request) -> str:
-    """The name in a path; `~.` and `~..` stand for the two names that no address can hold."""
+    """The name in a path; `~.` and `~..` spell the two names that no address can hold."""
     name = unquote(request.path_params["name"])
     return name[1:] if name in ("~.", "~..") else name
 
@@ -373,10 +386,9 @@ def _number(request: Request) -> int:
     return number
 
 
-def ended_keys(store: Store, round_id: int) -> set[int]:
-    """The keys of the trials and repeats of a round that have ended."""
-    states = overview.states(store, round_id).items()
-    return {key for key, state in states if state[0] not in ("pending", "running")}
+def ended_keys(states: States) -> set[int]:
+    """The keys of the trials and repeats that have ended."""
+    return {key for key, state in states.items() if state[0] not in ("pending", "running")}
 
 
 async def _page(request: Request) -> Response:
@@ -388,7 +400,19 @@ async def _error(request: Request, error: Exception) -> Response:
     status = 404 if isinstance(error, NotFound) else 400
     if code_of(error).startswith("store."):
         status = 503  # the store cannot be read now: the page is not at fault
+        _log_unread(request, error)
     return _refused(status, code_of(error), message_of(error))
+
+
+def _log_unread(request: Request, error: Exception) -> None:
+    """Note what kept the store from being read: the database's own error, not our words for it."""
+    cause = error.__cause__
+    origin = getattr(cause, "orig", None) or cause or error
+    kind = getattr(origin, "sqlite_errorname", "") or getattr(origin, "sqlstate", "") or ""
+    LOG.warning(
+        "%s %s: %s %s (%s)",
+        *(request.url.path, code_of(error), type(origin).__name__, kind, origin),
+    )
 
 
 async def _too_large(request: Request, error: Exception) -> Response:

@@ -1,17 +1,21 @@
 """What happens in a store while somebody watches: events for open pages, with a cursor.
 
-One task asks the store twice a second whether anything changed, whatever the number of pages. A
-page resumes after a lost connection by the number of the last event it saw; one that has missed
-too much, or watched another server, is asked to load everything again.
+One task asks the store whether anything changed, whatever the number of pages, and every page gets
+the same event with the rows that changed. It asks twice a second, and less often where that costs
+more than a small share of a processor, so that a watched round runs as fast as one that nobody
+watches. A page resumes after a lost connection by the number of the last event it saw; one that has
+missed too much, or watched another server, is asked to load everything again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import itertools
 import json
 import secrets
+import time
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -21,12 +25,16 @@ from anyio import to_thread
 
 from tunewright.errors import NotFound
 from tunewright.store import overview
+from tunewright.ui import columns
 from tunewright.ui.source import Source
 
 EVERY_S = 0.5
-KEPT = 500  # events of a round that a page may have missed
+SLOWEST_S = 1.4  # a trial that ends must be on the pages within two seconds
+SHARE = 0.04  # of one processor that the server may use before it looks less often
+KEPT = 200  # events of a round that a page may have missed
 ALIVE_S = 10.0  # a comment is sent so often, so that both sides notice a dead connection
-MOST_ROWS = 200  # trials in one event; a page loads the whole table where more have changed
+MOST_ROWS = 500  # trials in one event; a page loads the whole table where more have changed
+KEEP_S = 60.0  # a round that no page looks at: a page that is opened, or comes back, needs less
 
 States = dict[int, tuple[str, int, float]]
 
@@ -43,6 +51,8 @@ class Watched:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     pages: int = 0
     written: object = None  # what the store's file was when its states were read
+    used: float = field(default_factory=time.monotonic)  # when somebody asked for it last
+    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def wake(self) -> None:
         """Let every page of the round look again."""
@@ -105,6 +115,7 @@ class Changes:
                     yield ": alive\n\n"
         finally:
             own.pages -= 1
+            own.used = time.monotonic()
 
     def _text(self, number: int, event: dict[str, Any]) -> str:
         data = json.dumps(event, allow_nan=False)
@@ -114,42 +125,49 @@ class Changes:
         own = self._watched.get(name)
         if own is None:
             states = await to_thread.run_sync(self._read, name)
-            # a number of its own: what happened while nobody watched has none
+            # a new number: what happened while nobody watched has none
             number = next(self._numbers)
             own = self._watched.setdefault(name, Watched(name, states, start=number, last=number))
+        elif not own.pages:
+            await self._look(own)  # nobody has done so meanwhile
+            own = self._watched.setdefault(name, own)  # dropped while it was looked at
+        own.used = time.monotonic()
         return own
 
     def _read(self, name: str) -> States:
         store = self._source.store
-        return overview.states(store, store.round(name).id)
+        return overview.states(store, overview.round_key(store, name))
 
     async def _watch(self) -> None:
+        used = time.process_time()
         while not self._closing.is_set():
             for own in list(self._watched.values()):
                 if own.pages:
                     await self._look(own)
-                else:
+                elif time.monotonic() - own.used >= KEEP_S:
                     self._watched.pop(own.name, None)  # the next page begins anew
+            before, used = used, time.process_time()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._closing.wait(), EVERY_S)
+                await asyncio.wait_for(self._closing.wait(), pause_after(used - before))
 
     async def _look(self, own: Watched) -> None:
-        written = self._source.written()
-        if written is not None and written == own.written and self.healthy:
-            return
-        try:
-            states = await to_thread.run_sync(self._read, own.name)
-        except NotFound as error:
-            if error.code == "round.not_found":  # removed or renamed: the page says so itself
-                self._publish(own, {})
+        async with own.looking:
+            written = self._source.written()
+            if written is not None and written == own.written and self.healthy:
                 return
-            self._turn(False)
-        except Exception:  # whatever keeps us from reading may pass: pages say that they are stale
-            self._turn(False)
-        else:
-            own.written = written
-            self._turn(True)
-            self._publish(own, states)
+            try:
+                states, event = await to_thread.run_sync(self._read_changes, own)
+            except NotFound as error:
+                if error.code == "round.not_found":  # removed or renamed: the page shows it
+                    self._publish(own, {}, {"kind": "reload"} if own.states else None)
+                    return
+                self._turn(False)
+            except Exception:  # whatever keeps us from reading may pass: pages show that
+                self._turn(False)
+            else:
+                own.written = written
+                self._turn(True)
+                self._publish(own, states, event)
 
     def _turn(self, healthy: bool) -> None:
         """Note whether the store can be read; pages show the change at once."""
@@ -162,16 +180,33 @@ class Changes:
             for own in self._watched.values():
                 own.wake()
 
-    def _publish(self, own: Watched, states: States) -> None:
+    def _read_changes(self, own: Watched) -> tuple[States, dict[str, Any] | None]:
+        """What the trials of a round are at now, and the event that brings pages there."""
+        states = self._read(own.name)
         changed = [key for key, state in states.items() if own.states.get(key) != state]
-        gone = own.states.keys() - states.keys()
+        if own.states.keys() - states.keys() or len(changed) > MOST_ROWS:
+            return states, {"kind": "reload"}
+        if not changed:
+            return states, None
+        rows = columns.table(overview.read_overview(self._source.store, own.name, changed))
+        encoded = base64.b64encode(rows).decode("ascii")
+        return states, {"kind": "trials", "keys": changed, "rows": encoded}
+
+    def _publish(self, own: Watched, states: States, event: dict[str, Any] | None) -> None:
         own.states = states
-        if gone or len(changed) > MOST_ROWS:
-            self._append(own, {"kind": "reload"})
-        elif changed:
-            self._append(own, {"kind": "trials", "keys": changed})
+        if event is not None:
+            self._append(own, event)
 
     def _append(self, own: Watched, event: dict[str, Any]) -> None:
         own.last = next(self._numbers)
         own.events.append((own.last, event))
         own.wake()
+
+
+def pause_after(used: float) -> float:
+    """Seconds until the store is looked at again, where the last turn took `used` of a processor.
+
+    >>> pause_after(0.001), pause_after(0.04), pause_after(3.0)
+    (0.5, 1.0, 1.4)
+    """
+    return min(max(used / SHARE, EVERY_S), max(SLOWEST_S, EVERY_S))

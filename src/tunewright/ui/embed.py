@@ -54,6 +54,12 @@ def show(
     `store` is the address where it has a password, which results do not keep.
 
         tw.show(results)
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        live: whether to show the page that follows the round; else the report.
+        store: the store's address with its password; None: the one in the results.
+        height: of the page, in pixels.
     """
     if not isinstance(results, Results):
         raise DesignError("ui.not_results", kind=type(results).__name__)

@@ -1,7 +1,8 @@
 """The files of a trial: listed, and handed out one by one, from inside its folder only.
 
-A store is shared, and what it says is not to be trusted with the files of this machine. So a folder
-of trials must carry the mark of this store, a path is walked part by part, and a link is refused.
+A store is shared, and its contents are not to be trusted with the files of this machine. So a
+folder of trials must carry the mark of this store, a path is walked part by part, and a link is
+refused.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +22,7 @@ PORT = 8686
 TRIES = 20  # ports after the first that are tried, when none was chosen
 PERMITS = ("actions", "run")  # notes and stops; starting rounds, which includes both
 STARTS_WITHIN_S = 30.0
+NICE = 2  # how much the server gives way to what else runs on its machine
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,23 @@ def serve(
 
     It reads the store and changes nothing. `allow=["actions"]` permits notes and stop requests,
     `allow=["run"]` starting rounds of the project too. An address that other machines can reach, or
-    any permission, needs a token, which is part of the address.
+    any permission, needs a token, which is part of the address. The thread that serves lowers its
+    priority, so that training on the same machine comes first, unless it may start rounds.
 
         tw.serve("tuning.db", port=8686)
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        address: where to listen; the default is reachable from this machine only.
+        port: None: the usual port, or the next one that is free.
+        allow: permissions, "actions" and "run".
+        started: receives the address and the token when the server listens.
     """
     with _prepared(store, address, port, allow) as (server, served, bound):
         started(served)
+        if "run" not in served.permits:  # a round that is started here would inherit it
+            with contextlib.suppress(OSError, AttributeError):
+                os.nice(NICE)
         with contextlib.suppress(KeyboardInterrupt):  # which is how it ends
             server.run(sockets=[bound])
 

@@ -1,7 +1,7 @@
 """The dashboard as files: a folder that any web server can host, with the same pages.
 
-Answers of the server become files below `data/`; `static/export.json` says which round is in which
-folder, since a round's name need not be a file name. Logs and files of trials are left out.
+Answers of the server become files below `data/`; `static/export.json` maps rounds to
+folders, since a round's name need not be a file name. Logs and files of trials are left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rounds that a page may start: those with a file in the project, each in a process of its own.
+"""Rounds that a page may start: those with a file in the project, each in a separate process.
 
 The process is `tunewright run ROUND` in the project's folder, as a user would type it. It continues
 when the dashboard ends; `tunewright stop ROUND` ends it.
@@ -75,7 +75,7 @@ class Rounds:
         return self.project.round_names
 
     def start(self, name: str) -> StartedRound:
-        """Run a round, or continue it, in a process of its own; its file is checked first."""
+        """Run a round, or continue it, in a separate process; its file is checked first."""
         if name not in self.names:
             raise Misuse("ui.no_round_file", round=name, known=list(self.names))
         if any(one.round == name and one.process.poll() is None for one in self._started):

@@ -1,4 +1,4 @@
-"""The verdict of a round, made in a process of its own and kept until the round changes.
+"""The verdict of a round, made in a separate process and kept until the round changes.
 
 The checklist reads every curve, which takes seconds and gigabytes where a round is large. The
 server must stay quick and small, so that a child process does it and answers with a page of facts.
@@ -10,7 +10,9 @@ import asyncio
 import contextlib
 import json
 import os
+import secrets
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +25,10 @@ from tunewright.finding import Finding
 from tunewright.messages import Message, words
 from tunewright.present.plain import plain
 
-PAUSE = 4.0  # times as long as the last judgement took: how long the next one waits at least
+# while a round runs the next judgement waits so many times as long as the last one took
+PAUSE = 9.0
+NICE = 3  # more than the server gives way; with 19 a verdict starves where processors are busy
+LOOKS_S = 1.0  # how often a judgement looks whether its server is still there
 
 
 @dataclass
@@ -34,6 +39,7 @@ class Judgement:
     data: dict[str, Any] | None = None
     error: dict[str, Any] | None = None  # code and message, where the last one failed
     about: object = None  # the state of the trials that it judged
+    made: str = ""  # names `data`: a page that has it is not sent it again
     took: float = 0.0
     ended: float = 0.0
     task: asyncio.Task[None] | None = field(default=None, repr=False)
@@ -48,11 +54,11 @@ class Judge:
         self._known: dict[str, Judgement] = {}
         self._turn = asyncio.Semaphore(1)
 
-    def verdict(self, name: str, about: object) -> Judgement:
+    def verdict(self, name: str, about: object, running: bool = True) -> Judgement:
         """The newest verdict on a round; a new one is begun where its trials have changed."""
         known = self._known.setdefault(name, Judgement())
         working = known.task is not None and not known.task.done()
-        waited = time.monotonic() - known.ended >= PAUSE * known.took
+        waited = not running or time.monotonic() - known.ended >= PAUSE * known.took
         if not working and known.about != about and waited:
             known.state = "working" if known.data is None else "ready"
             known.task = asyncio.create_task(self._work(name, known, about))
@@ -84,6 +90,7 @@ class Judge:
         made = _made(out) if child.returncode == 0 else None
         if made is not None:
             known.state, known.data, known.error = "ready", made, None
+            known.made = secrets.token_hex(6)
         else:
             known.state = "failed" if known.data is None else "ready"
             known.error = _error(out, child.returncode, said)
@@ -202,10 +209,23 @@ def _figures(results: Any, findings: Sequence[Finding]) -> list[dict[str, Any]]:
     ]
 
 
+def end_with_parent() -> None:
+    """End this process when the one that started it has ended: a server may be killed."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOKS_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="tunewright-parent", daemon=True).start()
+
+
 def main() -> int:
     """Judge the round that standard input names, with less priority than the server."""
     with contextlib.suppress(OSError):
-        os.nice(5)
+        os.nice(NICE)
+    end_with_parent()
     store, name = json.loads(sys.stdin.read())
     try:
         with contextlib.redirect_stdout(sys.stderr):  # whatever else prints

@@ -36,7 +36,7 @@ def test_other_ranges_of_its_kind() -> None:
     assert powers_of_two(1, 8).widen("low") is None
     assert own.narrow(0.3, 0.6) == powers_of_two(64, 256)
     assert own.hull(powers_of_two(4, 64)) == powers_of_two(4, 1024)
-    assert own.around(64) == powers_of_two(32, 128) and own.around(0) is None
+    assert own.near(64) == powers_of_two(32, 128) and own.near(0) is None
     assert own.covered(powers_of_two(16, 64)) == pytest.approx(3 / 7)
     assert list(powers_of_two(1, 2**20).ticks())[:2] == [1, 16]
 

@@ -15,7 +15,7 @@ from tests.execution.driving import drive
 from tunewright.errors import WorkloadError
 from tunewright.execution.executors import devices
 from tunewright.execution.executors.local import Local
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 
 
 @pytest.mark.parametrize(

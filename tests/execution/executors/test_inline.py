@@ -13,7 +13,7 @@ from tests.execution.driving import OBJECTIVE, assignment, drive
 
 from tunewright.execution.executors.executor import Ended, Executor
 from tunewright.execution.executors.inline import Inline
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 from tunewright.execution.workload import Workload
 
 
@@ -45,7 +45,7 @@ def test_a_signal_handler_can_stop_it(tmp_path: Path) -> None:
         (told,) = drive(executor, bad.trains_until_stopped, tmp_path, [{}])
     finally:
         signal.signal(signal.SIGALRM, old)
-    assert told.end.outcome == "stopped"
+    assert told.end.status == "stopped"
     assert told.saved[-1].step == told.curves["valid_error"].steps[-1]
 
 
@@ -56,7 +56,7 @@ def test_waiting_trials_can_be_stopped_and_forgotten(tmp_path: Path) -> None:
     executor.start(workload, [assignment(tmp_path / str(n), number=n) for n in range(3)])
     executor.stop(101, 1.0)
     ends = [event for _ in range(2) for event in executor.events(0) if isinstance(event, Ended)]
-    assert [end.outcome for end in ends] == ["completed", "stopped"]
+    assert [end.outcome.status for end in ends] == ["completed", "stopped"]
     executor.close()
     before = time.monotonic()
     assert executor.events(0.05) == []

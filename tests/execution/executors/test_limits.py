@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tunewright.errors import WorkloadError
-from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.limits import Limits, refuse
 from tunewright.messages import Message
 
 
@@ -32,3 +32,12 @@ def test_memory_is_in_gigabytes() -> None:
 def test_a_limit_is_a_positive_number(limit: Any) -> None:
     with pytest.raises(WorkloadError, match=r"memory_gb=.* is not a positive number"):
         Limits(memory_gb=limit)
+
+
+def test_every_problem_is_reported_at_once() -> None:
+    refuse([], lambda: Limits())
+    given = [Message("executor.bad_isolate", {"isolate": "maybe"})]
+    with pytest.raises(WorkloadError) as refused:
+        refuse(given, lambda: Limits(memory_gb=0), lambda: Limits(trial_timeout_s=-1))
+    codes = [problem.code for problem in refused.value.problems]
+    assert codes == ["executor.bad_isolate", *["executor.limit_not_positive"] * 2]

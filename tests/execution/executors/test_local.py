@@ -23,7 +23,8 @@ from tunewright.errors import WorkloadError
 from tunewright.execution.executors import pool as pool_module
 from tunewright.execution.executors.executor import Ended, Executor
 from tunewright.execution.executors.local import Local
-from tunewright.execution.handle import FOLDER, Run
+from tunewright.execution.handle import FOLDER
+from tunewright.execution.training_run import Run
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
@@ -128,7 +129,7 @@ def test_a_worker_that_was_left_changed_is_replaced(local: Make, tmp_path: Path,
 
 def test_a_diverged_trial_spoils_nothing(local: Make, tmp_path: Path) -> None:
     told = drive(local(), leaves, tmp_path, [{"what": "infeasible"}, {}])
-    assert told[0].end.outcome == "infeasible"
+    assert told[0].end.status == "infeasible"
     assert len(set(pids(told))) == 1
 
 
@@ -163,7 +164,7 @@ def test_a_trial_is_a_job_of_its_own(
 def test_more_trials_than_seats_wait(local: Make, tmp_path: Path) -> None:
     executor = local(workers=2)
     told = drive(executor, bad.fine, tmp_path, [{"x": float(x)} for x in range(20)])
-    assert [each.end.outcome for each in told] == ["completed"] * 20
+    assert [each.end.status for each in told] == ["completed"] * 20
     assert [each.curves["valid_error"].values[0] for each in told] == list(range(20))
 
 
@@ -176,7 +177,7 @@ def test_a_closed_executor_can_start_again(local: Make, tmp_path: Path) -> None:
     assert gone(pids(first), within_s=0)
     executor.close()
     second = drive(executor, bad.tells_its_process, tmp_path / "b", [{}])
-    assert second[0].end.outcome == "completed"
+    assert second[0].end.status == "completed"
 
 
 def test_nothing_is_leaked(local: Make, tmp_path: Path) -> None:
@@ -211,9 +212,9 @@ def test_a_folder_that_is_not_there_ends_its_attempt_only(local: Make, tmp_path:
     until = time.monotonic() + DEADLINE_S
     while len(ends) < 2 and time.monotonic() < until:
         ends |= {e.trial: e for e in executor.events(0.2) if isinstance(e, Ended)}
-    assert ends[one.trial].outcome == "died", "not its fault: it is tried again"
-    assert ends[one.trial].cause.code == "trial.not_started"
-    assert ends[two.trial].outcome == "completed"
+    assert ends[one.trial].outcome.status == "died", "not its fault: it is tried again"
+    assert ends[one.trial].outcome.reason.code == "trial.not_started"
+    assert ends[two.trial].outcome.status == "completed"
 
 
 # ---- stopping
@@ -236,17 +237,17 @@ def test_a_stopped_trial_saves_and_resumes(local: Make, tmp_path: Path) -> None:
     configuration = {"journal": str(tmp_path / "journal")}
     train, ask = bad.trains_until_stopped, stopping(executor, tmp_path)
     (told,) = drive(executor, train, tmp_path, [configuration], meanwhile=ask)
-    assert told.end.outcome == "stopped"
+    assert told.end.status == "stopped"
     kept = snapshot.latest(told.folder / FOLDER)
     assert kept is not None
     assert kept.step == told.saved[-1].step
-    assert told.end.cause == Message("stopped.after_saving", {"step": kept.step})
+    assert told.end.reason == Message("stopped.after_saving", {"step": kept.step})
     assert list(told.curves["valid_error"].steps) == list(range(1, kept.step + 1))
 
     ask = stopping(executor, tmp_path, attempt=2)
     (again,) = drive(executor, train, tmp_path, [configuration], attempt=2, meanwhile=ask)
     assert again.began[-1].start_step == kept.step
-    assert again.end.outcome == "stopped"
+    assert again.end.status == "stopped"
     assert again.curves["valid_error"].steps[0] == kept.step + 1
 
 
@@ -260,8 +261,8 @@ def test_after_the_grace_period_it_is_ended(
         configuration["saves"] = False
     ask = stopping(executor, tmp_path, grace_s=0.5)
     (told,) = drive(executor, train, tmp_path, [configuration], meanwhile=ask)
-    assert told.end.outcome == "stopped"
-    assert told.end.cause == Message("stopped.grace_over")
+    assert told.end.status == "stopped"
+    assert told.end.reason == Message("stopped.grace_over")
 
 
 def test_a_waiting_trial_is_stopped_at_once(local: Make, tmp_path: Path) -> None:
@@ -273,8 +274,8 @@ def test_a_waiting_trial_is_stopped_at_once(local: Make, tmp_path: Path) -> None
         executor.stop(101, grace_s=30)
 
     running, waiting = drive(executor, bad.fine, tmp_path, [configuration] * 2, meanwhile=ask)
-    assert running.end.outcome == "completed"
-    assert (waiting.end.outcome, waiting.end.cause) == ("stopped", Message("stopped.before_start"))
+    assert running.end.status == "completed"
+    assert (waiting.end.status, waiting.end.reason) == ("stopped", Message("stopped.before_start"))
     assert "1 1 began" not in journal.read_text()
 
 
@@ -308,7 +309,7 @@ def test_workers_outlive_the_thread_that_started_them(local: Make, tmp_path: Pat
     until = time.monotonic() + DEADLINE_S
     while not ends and time.monotonic() < until:
         ends = [event for event in executor.events(0.2) if isinstance(event, Ended)]
-    assert ends[0].outcome == "completed"
+    assert ends[0].outcome.status == "completed"
 
 
 SUPERVISOR = """

@@ -58,7 +58,7 @@ def test_several_devices_multiply_the_slots() -> None:
 def test_packed_trials_log_what_they_log_alone(train, settings, tmp_path: Path) -> None:
     together = drive(packed(3), train, tmp_path / "packed", settings)
     alone = drive(Local(workers=1), train, tmp_path / "alone", settings)
-    assert all(one.end.outcome == "completed" for one in together)
+    assert all(one.end.status == "completed" for one in together)
     assert not [event for one in together for event in one.events if isinstance(event, Noted)]
     assert curves(together) == curves(alone)
 
@@ -83,8 +83,8 @@ def test_two_stand_ins_for_gpus_share_the_trials(tmp_path: Path) -> None:
 def test_one_bad_trial_changes_nothing_in_the_others(how, outcome, code, tmp_path: Path) -> None:
     settings = [{"how": "fine"}, {"how": how}, {"how": "fine"}]
     together = drive(packed(3), programs.one_misbehaves, tmp_path / "packed", settings)
-    assert together[1].end.outcome == outcome
-    assert together[1].end.cause is not None and together[1].end.cause.code == code
+    assert together[1].end.status == outcome
+    assert together[1].end.reason is not None and together[1].end.reason.code == code
     alone = drive(Local(workers=1), programs.one_misbehaves, tmp_path / "alone", settings)
     assert curves(together)[::2] == curves(alone)[::2]
 
@@ -92,7 +92,7 @@ def test_one_bad_trial_changes_nothing_in_the_others(how, outcome, code, tmp_pat
 def test_what_cannot_be_captured_trains_in_its_own_process(tmp_path: Path) -> None:
     (one,) = drive(packed(), programs.eager, tmp_path, [{}])
     notes = [event.message for event in one.events if isinstance(event, Noted)]
-    assert one.end.outcome == "completed"
+    assert one.end.status == "completed"
     assert [(note.code, note.facts["reason"]) for note in notes] == [
         ("packed.own_process", "it was not asked for")
     ]
@@ -106,19 +106,20 @@ def test_a_lost_process_returns_its_trials_and_blames_the_one_alone(tmp_path: Pa
     attempts = dict.fromkeys(range(3), 1)
     try:
         executor.start(workload, [_attempt(tmp_path, n, 1, settings[n]) for n in range(3)])
-        while sum(e[-1].outcome in ("completed", "died") for e in ends.values()) < 3:
+        while sum(e[-1].outcome.status in ("completed", "died") for e in ends.values()) < 3:
             for event in executor.events(5.0):
                 if isinstance(event, Ended):
                     number = event.trial - 100
                     ends.setdefault(number, []).append(event)
-                    if event.outcome == "stopped":  # what the supervisor does with it
+                    if event.outcome.status == "stopped":  # what the supervisor does with it
                         attempts[number] += 1
                         again = _attempt(tmp_path, number, attempts[number], settings[number])
                         executor.start(workload, [again])
     finally:
         executor.close()
-    assert [ends[n][-1].outcome for n in range(3)] == ["completed", "died", "completed"]
-    lost = [end.cause.code for end in ends[0][:-1] if end.cause is not None]
+    assert [ends[n][-1].outcome.status for n in range(3)] == ["completed", "died", "completed"]
+    reasons = [end.outcome.reason for end in ends[0][:-1]]
+    lost = [reason.code for reason in reasons if reason is not None]
     assert set(lost) == {"stopped.pack_lost"}
 
 
@@ -141,7 +142,7 @@ def test_a_trial_stopped_in_a_pack_resumes_alone_and_ends_the_same(tmp_path: Pat
                     end = event
     finally:
         executor.close()
-    assert end.outcome == "stopped" and saved
+    assert end.outcome.status == "stopped" and saved
     assert 0 < saved[-1].step < 4_000
     resumed = _driven(_attempt(tmp_path, 0, 2, configuration))
     whole = _driven(_attempt(tmp_path / "whole", 0, 1, configuration))

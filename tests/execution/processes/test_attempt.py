@@ -11,7 +11,7 @@ from tests.execution.driving import OBJECTIVE, assignment
 from tunewright.design.names import Meaning
 from tunewright.errors import Infeasible
 from tunewright.execution.executors.executor import Event, Logged
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control
 from tunewright.execution.processes.attempt import (
     LONGEST_CAUSE,
     LONGEST_DETAIL,
@@ -20,6 +20,7 @@ from tunewright.execution.processes.attempt import (
     judge,
     perform,
 )
+from tunewright.execution.training_run import Run
 from tunewright.messages import Message
 from tunewright.store.curves import unpack
 
@@ -58,8 +59,9 @@ def test_texts_have_an_end(tmp_path: Path) -> None:
     def train(run: Run) -> None:
         raise ValueError("x" * 100_000 + "\nsecond line")
 
-    end = perform(Task(train, OBJECTIVE, Meaning()), assignment(tmp_path), lambda event: None)
-    assert end.cause is not None and len(end.cause.facts["text"]) == LONGEST_CAUSE
+    task = Task(train, OBJECTIVE, Meaning())
+    end = perform(task, assignment(tmp_path), lambda event: None).outcome
+    assert end.reason is not None and len(end.reason.facts["text"]) == LONGEST_CAUSE
     assert len(end.detail) == LONGEST_DETAIL
 
 
@@ -79,8 +81,8 @@ def test_a_stop_before_the_beginning(tmp_path: Path) -> None:
         raise AssertionError("it was trained")
 
     task = Task(train, OBJECTIVE, Meaning())
-    end = perform(task, assignment(tmp_path), lambda event: None, Run.ask_stop)
-    assert (end.outcome, end.cause) == ("stopped", Message("stopped.before_start"))
+    end = perform(task, assignment(tmp_path), lambda event: None, Control.ask_stop).outcome
+    assert (end.status, end.reason) == ("stopped", Message("stopped.before_start"))
 
 
 def test_ctrl_c_is_not_the_trials(tmp_path: Path) -> None:

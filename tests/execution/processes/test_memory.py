@@ -58,8 +58,8 @@ executor = Local(workers=1, devices=[])
 told = drive(executor, eats_memory, Path({folder!r}) / "a", [dict(megabytes=1000)])
 after = drive(executor, fine, Path({folder!r}) / "b", [dict()])
 executor.close()
-print(told[0].end.outcome, "|", told[0].end.cause)
-print(after[0].end.outcome)
+print(told[0].end.status, "|", told[0].end.reason)
+print(after[0].end.status)
 """
 
 

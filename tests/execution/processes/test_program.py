@@ -59,7 +59,7 @@ print("trouble", file=sys.stderr)
 sys.stdout.write("no line end")
 """
     told = run(executor, program(tmp_path, source, "{x}"), tmp_path, x=6.0)
-    assert told.end.outcome == "completed"
+    assert told.end.status == "completed"
     assert list(told.curves["valid_error"].values) == [6.0, 3.0, 2.0]
     if isinstance(executor, Local):
         printed = told.log
@@ -85,7 +85,7 @@ print('{"step": 1, "valid_error": 0.5}')
     )
     own = program(tmp_path, source, f"{facts} {{config}} {{overrides}}")
     told = run(local, own, tmp_path, **{"optimizer.lr": 1e-05, "max_train_steps": 500})
-    assert told.end.outcome == "completed", told.end
+    assert told.end.status == "completed", told.end
     found = json.loads((told.folder / "found.json").read_text())
     seed, folder, start, every, devices, port, config, *overrides = found["arguments"]
     assert [seed, folder, start, every, devices, port] == found["variables"]
@@ -101,7 +101,7 @@ def test_it_says_itself_that_it_is_infeasible(executor: Executor, tmp_path: Path
     source = """print('{"infeasible": "heads do not divide width"}', flush=True); sys.exit(1)"""
     told = run(executor, program(tmp_path, source), tmp_path)
     said = Message("trial.infeasible", {"text": "heads do not divide width"})
-    assert (told.end.outcome, told.end.cause) == ("infeasible", said)
+    assert (told.end.status, told.end.reason) == ("infeasible", said)
 
 
 @pytest.mark.parametrize(
@@ -117,21 +117,21 @@ def test_a_bad_measurement_ends_it(
     local: Local, tmp_path: Path, line: str, outcome: str, code: str
 ) -> None:
     told = run(local, program(tmp_path, f"print({line!r}); time.sleep(600)"), tmp_path)
-    assert told.end.outcome == outcome
-    assert told.end.cause is not None and told.end.cause.code == code
+    assert told.end.status == outcome
+    assert told.end.reason is not None and told.end.reason.code == code
 
 
 def test_steps_that_go_back_name_the_output(local: Local, tmp_path: Path) -> None:
     source = """print('{"step": 5}'); print('{"step": 4}'); time.sleep(600)"""
     told = run(local, program(tmp_path, source), tmp_path)
-    assert told.end.outcome == "failed"
+    assert told.end.status == "failed"
     assert "where   the program's output" in told.end.detail
 
 
 def test_it_may_resume_from_its_own_checkpoint(executor: Executor, tmp_path: Path) -> None:
     source = """print('{"resumed_at": 400}'); print('{"step": 401, "valid_error": 0.5}')"""
     told = run(executor, program(tmp_path, source), tmp_path)
-    assert told.end.outcome == "completed"
+    assert told.end.status == "completed"
     assert told.began[-1].start_step == 400
 
 
@@ -149,10 +149,10 @@ def test_how_it_ends(
     local: Local, tmp_path: Path, source: str, outcome: str, status: int, signal: str
 ) -> None:
     told = run(local, program(tmp_path, source), tmp_path)
-    assert told.end.outcome == outcome
+    assert told.end.status == outcome
     error = {"error": "ValueError: no data"} if "ValueError" in source else {}
     facts = {"status": status, "signal": signal, **error}
-    assert told.end.cause == Message("program.exited", facts)
+    assert told.end.reason == Message("program.exited", facts)
     if "reason" in source:
         assert "the reason" in told.end.detail  # the end of its log
     if "ValueError" in source:
@@ -163,9 +163,9 @@ def test_a_program_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(WorkloadError, match="no_such_program: there is no such program"):
         run(Local(workers=1, devices=[]), command("no_such_program {x}"), tmp_path, x=1)
     told = run(Inline(), command("no_such_program {x}"), tmp_path, x=1)
-    assert told.end.outcome == "failed"
-    assert told.end.cause is not None and told.end.cause.code == "program.not_started"
-    assert told.end.cause.facts["program"] == "no_such_program"
+    assert told.end.status == "failed"
+    assert told.end.reason is not None and told.end.reason.code == "program.not_started"
+    assert told.end.reason.facts["program"] == "no_such_program"
 
 
 @pytest.mark.parametrize("way", ["catches", "ignores"])
@@ -190,7 +190,7 @@ while True:
             asked.append(local.stop(100, grace_s=3.0))
 
     (told,) = drive(local, own, tmp_path, [{"way": way}], meanwhile=stop_once_it_trains)
-    assert told.end.outcome == "stopped"
+    assert told.end.status == "stopped"
     assert (told.folder / "saved").exists()
 
 
@@ -204,7 +204,7 @@ open(os.environ["TUNEWRIGHT_FOLDER"] + "/pids", "w").write(" ".join(str(p.pid) f
 os._exit(0)  # they hold our standard output open
 """
     told = run(executor, program(tmp_path, source), tmp_path)
-    assert told.end.outcome == "completed"
+    assert told.end.status == "completed"
     assert list(told.curves["valid_error"].values) == [0.5]
     assert gone([int(pid) for pid in (told.folder / "pids").read_text().split()], within_s=0)
 
@@ -217,7 +217,7 @@ for step in range(1, 1001):
 sys.stdout.write("y" * 3_000_000)
 """
     told = run(local, program(tmp_path, source), tmp_path)
-    assert told.end.outcome == "completed"
+    assert told.end.status == "completed"
     assert len(told.curves["valid_error"]) == 1000
     assert len(told.log) < 2.1 * 2**20
 

@@ -162,9 +162,9 @@ def test_a_module_that_cannot_be_loaded_fails_with_the_reason(
     finally:
         executor.close()
         del sys.modules["only_here"]
-    assert told.end.outcome == "failed"
-    assert told.end.cause is not None and told.end.cause.code == "trial.not_loaded"
-    assert "not in a worker" in told.end.cause.facts["cause"]["text"]
+    assert told.end.status == "failed"
+    assert told.end.reason is not None and told.end.reason.code == "trial.not_loaded"
+    assert "not in a worker" in told.end.reason.facts["cause"]["text"]
     assert "only_here.py" in told.end.detail
 
 
@@ -189,7 +189,7 @@ def train(run, x):
 executor = Local(workers=2, devices=[])
 told = drive(executor, train, Path({folder!r}), [dict(x=1.0), dict(x=2.0)])
 executor.close()
-print("ends", [each.end.outcome for each in told])
+print("ends", [each.end.status for each in told])
 print("values", [float(each.curves["valid_error"].values[-1]) for each in told])
 """
 

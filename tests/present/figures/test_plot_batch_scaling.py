@@ -16,9 +16,9 @@ def point(size: int, steps: float | None, high: float | None, problems=()) -> Si
 
 
 FOUND = CriticalBatch(
-    "inside",
-    "",
-    {},
+    verdict="inside",
+    message="",
+    settings={},
     metric="valid_error",
     goal=0.05,
     critical_batch_size=60.0,
@@ -46,7 +46,7 @@ def test_each_size_stands_with_its_luck_and_whether_it_counts():
         replace(FOUND, critical_batch_size=None),
         replace(FOUND, low=None, high=4e4),
         replace(FOUND, sizes=(point(16, None, None),)),
-        CriticalBatch("unknown", "", {}),
+        CriticalBatch(verdict="unknown", message="", settings={}),
     ],
 )
 def test_it_is_drawn_whatever_was_found(answer, tmp_path):

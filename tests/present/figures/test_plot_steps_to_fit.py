@@ -15,9 +15,9 @@ RATES = (
     SweptRate(1.0, "infeasible"),
 )
 FOUND = TrainSteps(
-    "fits",
-    "",
-    {},
+    verdict="fits",
+    message="",
+    settings={},
     max_train_steps=340,
     learning_rate=0.1,
     criterion="train_error at most 0.001",
@@ -34,6 +34,6 @@ def test_each_learning_rate_stands_where_it_belongs():
 
 @pytest.mark.parametrize("rates", [RATES, RATES[:1], RATES[3:], ()])
 def test_it_is_drawn_whatever_was_found(rates, tmp_path):
-    figure = steps_to_fit(TrainSteps("unknown", "", {}, rates=rates))
+    figure = steps_to_fit(TrainSteps(verdict="unknown", message="", settings={}, rates=rates))
     assert figure.save(tmp_path / "sweep.svg").stat().st_size > 1000
     assert ("none fits" in figure.says) == (rates != RATES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, as_document
-from tunewright.probes.throughput.batch_size import Asked, probe_rig
+from tunewright.probes.throughput.batch_size import probe_rig
 from tunewright.probes.throughput.cost import Cost
 from tunewright.probes.throughput.size_answer import BatchSizes
+from tunewright.probes.throughput.size_terms import BatchSizeTerms
 from tunewright.probes.throughput.subject import Subject
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.store.store import Store
@@ -28,14 +30,12 @@ WORLD = Subject(print, "factory", "worlds.make_step")
 
 
 def probed(world: World, store: Path | None = None, cost: Cost | None = None, **how: Any):
-    asked = {"sizes": (), "smallest": 1, "most": 2**20, "everything": False, "processes": 1}
-    rest = {"memory_gb": None, "rule": TimingRule(), "longest_step_s": 20.0}
     again, said = how.pop("again", False), []
     alone, longest = how.pop("alone", None), how.pop("long", None)
     answer = probe_rig(
         world.open,
         WORLD,
-        Asked(**{**asked, **rest, **how}),
+        BatchSizeTerms(**{"smallest": 1, **how}),
         cost or Cost(),
         store,
         again=again,
@@ -86,14 +86,14 @@ def test_sizes_beyond_the_knee_are_not_measured_unless_asked() -> None:
 @pytest.mark.parametrize("world", [World(), World(unseen_memory=True)])
 @pytest.mark.parametrize("sizes", [(32, 48, 96), (16, 64, 250), (100, 101)])
 def test_exactly_the_sizes_asked_for_are_measured(world: World, sizes: tuple[int, ...]) -> None:
-    answer, _ = probed(world, sizes=sizes, smallest=min(sizes), most=max(sizes))
+    answer, _ = probed(world, sizes=sizes, smallest=min(sizes), largest=max(sizes))
     assert [row.batch_size for row in answer.rows] == list(sizes)
     assert answer.chosen in sizes
 
 
 def test_a_size_that_does_not_fit_is_not_tried_though_it_was_asked_for() -> None:
     world = World(mb_per_example=100.0, total_mb=8_000)
-    answer, _ = probed(world, sizes=(8, 16, 48, 640), smallest=8, most=640)
+    answer, _ = probed(world, sizes=(8, 16, 48, 640), smallest=8, largest=640)
     assert [row.batch_size for row in answer.rows] == [8, 16, 48]
     assert world.out_of_memory == 0
 
@@ -105,7 +105,7 @@ def test_a_refused_size_does_not_end_the_ladder(unseen: bool) -> None:
     plain, _ = probed(World(unseen_memory=unseen, mb_per_example=0.1))
     assert answer.knee == plain.knee > 16
     assert 8 not in [row.batch_size for row in answer.rows]
-    asked, said = probed(World(refused=(48,)), sizes=(32, 48, 96), smallest=32, most=96)
+    asked, said = probed(World(refused=(48,)), sizes=(32, 48, 96), smallest=32, largest=96)
     assert [row.batch_size for row in asked.rows] == [32, 96]
     assert any("48" in line for line in said)
     with pytest.raises(WorkloadError, match="not this one"):
@@ -138,7 +138,7 @@ def test_memory_that_ends_before_the_knee() -> None:
 def test_the_largest_holds_for_the_longest_examples_too(longer: float, per_example: float) -> None:
     usual = World(mb_per_example=per_example, per_example_s=1e-7)
     long = World(mb_per_example=longer * per_example, per_example_s=1e-7)
-    answer, said = probed(usual, long=long.open, longest="length=4096")
+    answer, said = probed(usual, long=long.open, longest={"length": 4096})
     size, limit = answer.largest.batch_size, 0.92 * 16_000
     assert usual.out_of_memory == long.out_of_memory == answer.largest.out_of_memory == 0
     assert usual.needs_mb(size) <= limit and long.needs_mb(size) <= limit
@@ -153,7 +153,7 @@ def test_the_largest_holds_for_the_longest_examples_too(longer: float, per_examp
 
 def test_the_longest_examples_that_never_fit_are_refused() -> None:
     with pytest.raises(WorkloadError, match="with length=9 does not fit at all: batch size 1 "):
-        probed(World(), long=World(fixed_mb=20_000).open, longest="length=9")
+        probed(World(), long=World(fixed_mb=20_000).open, longest={"length": 9})
 
 
 def test_the_answer_has_the_shape_of_every_answer() -> None:
@@ -207,7 +207,7 @@ def test_it_says_what_the_next_size_would_bring() -> None:
 
 
 def test_a_step_that_ignores_the_batch_size_is_noticed() -> None:
-    answer, _ = probed(World(per_example_s=0.0, mb_per_example=0.0), most=64)
+    answer, _ = probed(World(per_example_s=0.0, mb_per_example=0.0), largest=64)
     assert "probe.batch_size.unused" in [note.code for note in answer.notes]
 
 
@@ -270,7 +270,7 @@ def test_an_interrupted_probe_goes_on(tmp_path: Path) -> None:
         if line.startswith("batch size 4: ") and "examples/s" in line:
             raise Cut
 
-    asked = Asked((), 1, 2**20, False, 1, None, TimingRule())
+    asked = BatchSizeTerms(smallest=1)
     with pytest.raises(Cut):
         probe_rig(world.open, WORLD, asked, Cost(), store, say=say)
     assert all(rig.closed for rig in world.rigs)
@@ -308,11 +308,9 @@ def make_step(batch_size: int):
 def test_real_steps_within_a_memory_limit(tmp_path: Path) -> None:
     answer = tw.probes.batch_size(
         make_step,
-        smallest=256,
-        sizes=[256, 1024],
-        largest=65_536,
-        memory_gb=0.6,
-        rule=QUICK,
+        terms=BatchSizeTerms(
+            smallest=256, sizes=[256, 1024], largest=65_536, memory_gb=0.6, rule=QUICK
+        ),
         store=tmp_path / "tuning.db",
     )
     assert isinstance(answer, BatchSizes)
@@ -336,28 +334,16 @@ def make_long_step(batch_size: int, length: int = 16):
 @pytest.mark.slow
 def test_real_steps_hold_for_the_longest_examples() -> None:
     """About 0.03 MB per example, and 0.5 MB at the longest: 0.7 GB hold some 800 of those."""
-    asked = {"smallest": 64, "largest": 8192, "memory_gb": 0.7, "rule": QUICK, "store": None}
-    answer = tw.probes.batch_size(make_long_step, longest={"length": 256}, **asked)
+    asked = BatchSizeTerms(
+        smallest=64, largest=8192, memory_gb=0.7, rule=QUICK, longest={"length": 256}
+    )
+    answer = tw.probes.batch_size(make_long_step, terms=asked, store=None)
     assert answer.largest.longest == "length=256" and answer.largest.out_of_memory == 0
     assert 64 < answer.largest.batch_size < 1600
     assert answer.rows[-1].batch_size <= answer.largest.batch_size
     with pytest.raises(DesignError, match=r"takes no 'lenght'.*Did you mean 'length'"):
-        tw.probes.batch_size(make_long_step, longest={"lenght": 256}, **asked)
-
-
-@pytest.mark.parametrize(
-    "wrong, said",
-    [
-        ({"processes": 0}, "at least one process"),
-        ({"memory_gb": -1.0}, "more than 0"),
-        ({"smallest": 0}, "1 or more"),
-        ({"sizes": [3, 4], "processes": 2}, "cannot be shared by 2"),
-        ({"smallest": 64, "largest": 8}, "below smallest"),
-    ],
-)
-def test_questions_that_make_no_sense(wrong: dict[str, Any], said: str) -> None:
-    with pytest.raises(DesignError, match=said):
-        tw.probes.batch_size(make_step, store=None, **wrong)
+        wrong = replace(asked, longest={"lenght": 256})
+        tw.probes.batch_size(make_long_step, terms=wrong, store=None)
 
 
 def test_it_is_not_called_under_torchrun(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,11 +17,13 @@ from tunewright.errors import DesignError, WorkloadError
 from tunewright.probes.throughput.largest_size import closing
 from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, ProcessRig
 from tunewright.probes.throughput.size_row import SizeRow
+from tunewright.probes.throughput.size_terms import BatchSizeTerms
 from tunewright.probes.throughput.subject import MANY_STEPS, subject_of
 from tunewright.probes.throughput.timing import Timing, TimingRule
 from tunewright.probes.throughput.unseen import unseen
 
 QUICK = TimingRule(window_s=0.02, seconds=0.12, settling=3, most_settling=6, spread=1.0)
+PAIR = BatchSizeTerms(sizes=[8, 32], rule=QUICK)
 PROGRAM = Path(__file__).with_name("printing_program.py")
 TEMPLATE = shlex.join([sys.executable, "-S", str(PROGRAM)]) + " {batch_size} {steps}"
 OBJECTIVE = tw.minimize("train_loss")
@@ -40,7 +42,7 @@ def rig_of(how: str = "well", every: int = 1, **options: Any) -> Any:
 def test_the_probe_of_a_command_and_its_record(tmp_path: Path) -> None:
     own = workload(tmp_path / "tuning.db")
     fixed = {"every": 1, "how": "well"}
-    answer = tw.probes.batch_size(own, fixed=fixed, sizes=[8, 32], rule=QUICK)
+    answer = tw.probes.batch_size(own, fixed=fixed, terms=PAIR)
     assert [row.batch_size for row in answer.rows] == [8, 32]
     for row in answer.rows:  # a step cannot be shorter than it sleeps
         assert row.timing.time_per_step_s >= 0.95 * (0.002 + 1e-4 * row.batch_size)
@@ -50,7 +52,7 @@ def test_the_probe_of_a_command_and_its_record(tmp_path: Path) -> None:
     assert answer.settings == {"batch_size": answer.chosen}
     assert answer.bottleneck.kind == "none"
     assert answer.missing[0].code == "probe.unseen.from_outside"
-    again = tw.probes.batch_size(own, fixed=fixed, sizes=[8, 32], rule=QUICK)
+    again = tw.probes.batch_size(own, fixed=fixed, terms=PAIR)
     assert again.from_record and again.missing == answer.missing
 
 
@@ -78,8 +80,7 @@ def test_the_largest_size_lies_below_what_the_program_refuses(tmp_path: Path) ->
     answer = tw.probes.batch_size(
         workload(tmp_path / "tuning.db"),
         fixed={"every": 1, "how": "words"},
-        smallest=32,
-        rule=QUICK,
+        terms=BatchSizeTerms(smallest=32, rule=QUICK),
     )
     assert 39 <= answer.largest.batch_size <= 40 and answer.largest.how == "doubling"
 
@@ -126,7 +127,8 @@ def test_the_template_is_filled_by_what_names_mean() -> None:
 
 def test_questions_that_a_command_cannot_answer() -> None:
     with pytest.raises(DesignError, match="torchrun --nproc-per-node=2"):
-        tw.probes.batch_size(workload(), fixed={"every": 1, "how": "well"}, processes=2)
+        fixed = {"every": 1, "how": "well"}
+        tw.probes.batch_size(workload(), fixed=fixed, terms=BatchSizeTerms(processes=2))
     with pytest.raises(WorkloadError, match="batches of a command cannot be seen"):
         tw.probes.input_bound(workload(), fixed={"every": 1, "how": "well"}, batch_size=8)
 

@@ -115,7 +115,9 @@ def fitted(run: Any, batch_size: int = 16, max_train_steps: int = 30) -> None:
     from tunewright.pipeline import FitConfig, fit
 
     torch.set_num_threads(1)
-    config = FitConfig(max_train_steps, batch_size, 0.01)
+    config = FitConfig(
+        max_train_steps=max_train_steps, batch_size=batch_size, base_learning_rate=0.01
+    )
     fit(
         nn.Linear(4, 1), lambda m, x: (m(x) - 1).square().mean(), torch.ones(64, 4), config, run=run
     )

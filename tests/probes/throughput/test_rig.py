@@ -12,6 +12,7 @@ import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.probes.throughput.largest_size import closing
 from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, ProcessRig
+from tunewright.probes.throughput.size_terms import BatchSizeTerms
 from tunewright.probes.throughput.subject import MANY_STEPS, subject_of
 from tunewright.probes.throughput.timing import TimingRule
 
@@ -22,7 +23,9 @@ OBJECTIVE = tw.minimize("valid_error")
 @pytest.mark.parametrize("sizes", [[8], pytest.param([4, 8], marks=pytest.mark.slow)])
 def test_two_processes_train_together(sizes: list[int]) -> None:
     answer = tw.probes.batch_size(
-        ranked_steps.make_ranked_step, sizes=sizes, processes=2, rule=QUICK, store=None
+        ranked_steps.make_ranked_step,
+        terms=BatchSizeTerms(sizes=sizes, processes=2, rule=QUICK),
+        store=None,
     )
     assert [row.batch_size for row in answer.rows] == sizes
     assert answer.identity["processes"] == "2" and answer.processes == 2
@@ -70,7 +73,9 @@ def test_steps_that_fail_and_steps_that_do_nothing() -> None:
         rig.run([1])
     with pytest.raises(WorkloadError, match="time of doing nothing"):
         tw.probes.batch_size(
-            ranked_steps.does_nothing, rule=QUICK, store=None, largest=32, smallest=32
+            ranked_steps.does_nothing,
+            terms=BatchSizeTerms(smallest=32, largest=32, rule=QUICK),
+            store=None,
         )
 
 

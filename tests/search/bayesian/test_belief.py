@@ -10,7 +10,10 @@ from tunewright.design.conditions import given
 from tunewright.design.ranges import integers, linear, log
 from tunewright.design.round import Round
 from tunewright.search.bayesian.bayesian import Bayesian
-from tunewright.search.bayesian.belief import SATURATED, believe
+from tunewright.search.bayesian.belief import SATURATED, believe, confirmed
+from tunewright.search.bayesian.history import history
+from tunewright.search.bayesian.model import learned
+from tunewright.search.search import told
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Basin, Bowl, Surface, Walled
 from tunewright.testing.worlds import World, results
@@ -88,6 +91,31 @@ def test_what_is_worthwhile_is_what_the_round_wants_to_detect() -> None:
     fine, coarse = plane(24, detect=1e-9), plane(24, detect=0.5)
     assert not believe(results(fine, BOWL))[0].saturated
     assert believe(results(coarse, BOWL))[0].saturated
+
+
+def test_one_lone_good_trial_is_no_floor() -> None:
+    """A narrow basin of which a single trial has seen the rim: the model expects nothing more."""
+    lone = results(plane(40, detect=0.2), lambda unit: 0.5)
+    trials = [
+        dataclasses.replace(t, curves=made.recorded[0].curves) if t.number == 7 else t
+        for made in [results(plane(1), lambda unit: 0.1)]
+        for t in lone.recorded
+    ]
+    rim = Results.from_parts(lone.round, lone.objective, trials)
+    assert rim.best().value == pytest.approx(0.1)
+    (belief,) = believe(rim)
+    known = history(rim.studies[0], told(rim, rim.studies[0]))
+    model = learned(known, Bayesian().recipe, feasibility=True)
+    assert not confirmed(known, model, 0.02) and confirmed(known, model, 0.5)
+    assert belief.worthwhile == 0.2
+
+
+def test_a_gain_among_the_last_trials_is_no_floor() -> None:
+    made = results(plane(40), BOWL)
+    known = history(made.studies[0], told(made, made.studies[0]))
+    model = learned(known, Bayesian().recipe, feasibility=True)
+    improved = dataclasses.replace(known, values=np.append(known.values[:-1], -1.0))
+    assert confirmed(known, model, 0.5) and not confirmed(improved, model, 0.5)
 
 
 def test_maximized_objectives_are_believed_in_their_own_units() -> None:

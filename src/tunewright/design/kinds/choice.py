@@ -94,7 +94,7 @@ class Choice(Range):
         kept = [v for v in self.values if any(same_value(v, was) for was in other.choices)]
         return len(kept) / len(self.values)
 
-    def around(self, value: float) -> Range | None:
+    def near(self, value: float) -> Range | None:
         """None: a list has no values but its own."""
         del value
         return None
@@ -115,12 +115,21 @@ class Choice(Range):
             raise DesignError("declaration.bad_choice", data=values)
         return cls(tuple(None if value == {"none": True} else value for value in values))
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """How it is written."""
         return f"choice({', '.join(map(short, self.values))})"
 
 
 def choice(*values: Value) -> Choice:
-    """Search one of several values; a plain list means the same."""
+    """Search one of several values; a plain list means the same.
+
+    Args:
+        values: numbers, text or booleans, each once.
+
+    >>> choice("adam", "sgd").choices
+    ('adam', 'sgd')
+    """
     return Choice(tuple(values))
 
 

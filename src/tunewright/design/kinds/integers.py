@@ -113,7 +113,7 @@ class Integers(Range):
         low, high = max(self.low, other.ends[0]), min(self.high, other.ends[1])
         return 0.0 if low > high else (int(high) - int(low) + 1) / (self.high - self.low + 1)
 
-    def around(self, value: float) -> Range | None:
+    def near(self, value: float) -> Range | None:
         """Half a decade either way."""
         low, high = max(1, int(value / HALF_DECADE)), round(value * HALF_DECADE)
         return self.with_ends(low, high) if high > low else None
@@ -134,10 +134,21 @@ class Integers(Range):
         plain = super().from_data({"integers": data["integers"]})
         return cls(plain.low, plain.high, data["log"]) if "log" in data else plain
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """How it is written."""
         return f"integers({self.low}, {self.high}{', log=True' if self.log else ''})"
 
 
 def integers(low: int, high: int, log: bool = False) -> Integers:
-    """Search whole numbers, both ends included."""
+    """Search whole numbers, both ends included.
+
+    Args:
+        low: the smallest value.
+        high: the largest value.
+        log: whether to search the logarithm uniformly.
+
+    >>> [integers(1, 4).value(unit) for unit in (0.0, 0.3, 0.6, 1.0)]
+    [1, 2, 3, 4]
+    """
     return Integers(low, high, log)

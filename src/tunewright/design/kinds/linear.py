@@ -53,5 +53,13 @@ class Linear(Range):
 
 
 def linear(low: float, high: float) -> Linear:
-    """Search uniformly between low and high."""
+    """Search uniformly between low and high.
+
+    Args:
+        low: the smallest value.
+        high: the largest value.
+
+    >>> linear(0.0, 0.5).value(0.5)
+    0.25
+    """
     return Linear(low, high)

@@ -64,5 +64,13 @@ class Log(Range):
 
 
 def log(low: float, high: float) -> Log:
-    """Search the logarithm uniformly: learning rates, weight decay."""
+    """Search the logarithm uniformly: learning rates, weight decay.
+
+    Args:
+        low: the smallest value, above 0.
+        high: the largest value.
+
+    >>> round(log(1e-4, 1.0).value(0.5), 6)
+    0.01
+    """
     return Log(low, high)

@@ -82,6 +82,10 @@ def _from_one(gap: float) -> float:
 def log_from_one(low: float, high: float) -> LogFromOne:
     """Search 1 - x on a log scale: momentum, beta1, beta2.
 
+    Args:
+        low: the smallest value.
+        high: the largest value, below 1.
+
     >>> round(log_from_one(0.9, 0.999).value(0.5), 4)
     0.99
     """

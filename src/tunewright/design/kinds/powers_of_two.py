@@ -83,7 +83,7 @@ class PowersOfTwo(Range):
             return None
         return Wider(made, made.count / self.bins.count)
 
-    def around(self, value: float) -> Range | None:
+    def near(self, value: float) -> Range | None:
         """One power more on either side of a value."""
         return None if value <= 0 else self.with_ends(max(value / 2, 1), value * 2)
 
@@ -103,12 +103,18 @@ class PowersOfTwo(Range):
             return None
         return cls(min(whole), max(whole))
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """How it is written."""
         return f"powers_of_two({self.low}, {self.high})"
 
 
 def powers_of_two(low: int, high: int) -> PowersOfTwo:
     """Search the powers of two from low to high: batch sizes, widths.
+
+    Args:
+        low: the smallest power of two.
+        high: the largest power of two.
 
     >>> [powers_of_two(16, 128).value(unit) for unit in (0.0, 0.3, 0.6, 1.0)]
     [16, 32, 64, 128]

@@ -1,4 +1,4 @@
-"""The executor protocol: who trains, without knowing where the record is kept.
+"""The executor protocol: who trains, without knowing where the store is.
 
 An executor starts trials, reports what happens to them, and stops them. It never talks to the
 store: only the supervisor does. Reports travel as plain data, so an executor may be a process pool,
@@ -10,26 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-
-Outcome = Literal[
-    "completed",  # the training program came to its end
-    "infeasible",  # it diverged, ran out of memory, or said so itself
-    "failed",  # an exception, a value that is no number, sys.exit, a time-out
-    "died",  # by a signal, os._exit or a lost host: another attempt is due
-    "stopped",  # asked to stop (or pre-empted): goes back to pending, counts as no death
-]
+from tunewright.store.outcome import Ended as Ended
 
 
 @dataclass(frozen=True)
 class Assignment:
     """One attempt at one trial, all that a worker needs to know."""
 
-    trial: int  # the record's identity of the trial, not its number
+    trial: int  # the store's key of the trial, not its number
     attempt: int  # from 1
     number: int | None  # the round-wide number, None for a repeat
     round: str
@@ -42,7 +35,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Logged:
-    """Points of a trial's curves, packed by record.curve.pack; told in order."""
+    """Points of a trial's curves, packed by `store.curves.pack`; sent in order."""
 
     trial: int
     attempt: int
@@ -64,7 +57,7 @@ class Saved:
 class Began:
     """The training program starts (or resumes after `start_step` updates).
 
-    Told again when the program then begins at another step; the last one before any point counts.
+    Sent again when the program then begins at another step; the last one before any point counts.
     """
 
     trial: int
@@ -100,19 +93,6 @@ class Applied:
     trial: int
     attempt: int
     values: Mapping[str, Any]  # plain data
-
-
-@dataclass(frozen=True)
-class Ended:
-    """The attempt is over; nothing more will be told of it."""
-
-    trial: int
-    attempt: int
-    outcome: Outcome
-    cause: Message | None = None  # why; one that only the executor knows is `foreign`
-    detail: str = ""  # traceback or the tail of the log
-    seconds: float = 0.0  # by a monotonic clock
-    peak_memory_mb: float | None = None
 
 
 Event = Began | Logged | Saved | Stepped | Noted | Applied | Ended

@@ -9,11 +9,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tunewright.execution.executors.executor import Assignment, Ended, Event, Stepped
-from tunewright.execution.handle import Run
+from tunewright.execution.executors.executor import Assignment, Ended, Event, Logged, Stepped
+from tunewright.execution.handle import Control
 from tunewright.execution.processes.attempt import Task, perform
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.store.outcome import Outcome
 
 GLANCE_S = 1.0
 
@@ -29,11 +30,16 @@ class Inline:
     _waiting: deque[tuple[Workload, Assignment]] = field(
         default_factory=deque, init=False, repr=False, compare=False
     )
-    _running: Run | None = field(default=None, init=False, repr=False, compare=False)
+    _running: Control | None = field(default=None, init=False, repr=False, compare=False)
     _current: int | None = field(default=None, init=False, repr=False, compare=False)
     _stops: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
     # receives a trial's steps while it trains, from another thread; set by whoever shows them
     watching: Callable[[Stepped], None] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
+
+    # receives what a trial logs while it trains, from another thread; set by early stopping
+    hearing: Callable[[Logged], None] | None = field(
         default=None, init=False, repr=False, compare=False
     )
 
@@ -53,15 +59,21 @@ class Inline:
             return []
         workload, assignment = self._waiting.popleft()
         told: list[Event] = []
+
+        def hear(event: Event) -> None:
+            told.append(event)
+            if self.hearing is not None and isinstance(event, Logged):
+                self.hearing(event)
+
         self._current = assignment.trial
         try:
             if assignment.trial in self._stops:
                 early = Message("stopped.before_start")
-                end = Ended(assignment.trial, assignment.attempt, "stopped", early)
+                end = Ended(assignment.trial, assignment.attempt, Outcome("stopped", early))
             else:
                 task = Task(workload.train, workload.objective, workload.meaning)
                 with self._glances(assignment):
-                    end = perform(task, assignment, told.append, self._began)
+                    end = perform(task, assignment, hear, self._began)
         finally:
             self._running = self._current = None
             self._stops.discard(assignment.trial)
@@ -78,8 +90,11 @@ class Inline:
 
         def glance() -> None:
             while not over.wait(GLANCE_S):
-                if (run := self._running) is not None:
+                if (control := self._running) is not None:
+                    run = control.run
                     report(Stepped(assignment.trial, assignment.attempt, run.step, run.total))
+                    if self.hearing is not None:
+                        control.tell_points()
 
         thread = threading.Thread(target=glance, name="tunewright steps", daemon=True)
         thread.start()
@@ -89,10 +104,10 @@ class Inline:
             over.set()
             thread.join()
 
-    def _began(self, run: Run) -> None:
-        self._running = run
+    def _began(self, control: Control) -> None:
+        self._running = control
         if self._current in self._stops:  # asked for while the handle was made
-            run.ask_stop()
+            control.ask_stop()
 
     def stop(self, trial: int, grace_s: float) -> None:
         """Ask a trial to save; this process cannot end itself, so there is no grace period.
@@ -109,4 +124,4 @@ class Inline:
         """Forget the trials that still wait, and who watches."""
         self._waiting.clear()
         self._stops.clear()
-        self.watching = None
+        self.watching = self.hearing = None

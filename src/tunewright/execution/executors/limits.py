@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tunewright.errors import WorkloadError
-from tunewright.execution.executors.executor import Outcome
 from tunewright.messages import Message
+from tunewright.store.outcome import End
 
 MEGABYTES = 1000**3 / 2**20  # of one gigabyte
 
@@ -28,7 +29,7 @@ class Limits:
             ):
                 raise WorkloadError("executor.limit_not_positive", name=name, limit=limit)
 
-    def exceeded(self, ran_s: float, since_step_s: float) -> tuple[Outcome, Message] | None:
+    def exceeded(self, ran_s: float, since_step_s: float) -> tuple[End, Message] | None:
         """How a trial ends that ran so long, or None if it may go on.
 
         >>> Limits(trial_timeout_s=60).exceeded(61, 2)
@@ -45,7 +46,19 @@ class Limits:
         """Whether this is more memory than a trial may take."""
         return self.memory_gb is not None and megabytes > self.memory_gb * MEGABYTES
 
-    def out_of_memory(self, megabytes: float) -> tuple[Outcome, Message]:
+    def out_of_memory(self, megabytes: float) -> tuple[End, Message]:
         """How a trial ends that took so much memory."""
         facts = {"used_gb": megabytes / MEGABYTES, "limit_gb": self.memory_gb}
         return "infeasible", Message("limit.memory", facts)
+
+
+def refuse(problems: Sequence[Message], *checks: Callable[[], object]) -> None:
+    """Raise one error with these problems and those of the checks that fail; all at once."""
+    found = list(problems)
+    for check in checks:
+        try:
+            check()
+        except WorkloadError as error:
+            found += error.problems
+    if found:
+        raise WorkloadError.several(found)

@@ -13,19 +13,19 @@ from tunewright.errors import WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.executors import devices as machine
 from tunewright.execution.executors.executor import Assignment, Event
-from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.limits import Limits, refuse
 from tunewright.execution.executors.pool import Isolate, Load, Pool, Seat
 from tunewright.execution.processes.shipping import ship
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
-# What a launcher tells its ranks. A trial is a job of its own, even if we run under torchrun.
+# What a launcher sets for its ranks. A trial is a separate job, even if we run under torchrun.
 LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Local:
-    """Several trials at once on this machine, each in a process of its own.
+    """Several trials at once on this machine, each in a separate process.
 
     A training program can do what it likes: crash, hang, leave processes behind, fill the memory
     or the log. Its trial ends as it should and the others go on. With `isolate="auto"` trials of
@@ -57,12 +57,7 @@ class Local:
                 problems.append(Message("executor.bad_count", {"name": name, "count": count}))
         if self.isolate not in ("auto", "always", "never"):
             problems.append(Message("executor.bad_isolate", {"isolate": self.isolate}))
-        try:
-            self._limits  # noqa: B018
-        except WorkloadError as error:
-            problems.extend(error.problems)
-        if problems:
-            raise WorkloadError.several(problems)
+        refuse(problems, lambda: self._limits)
 
     @property
     def slots(self) -> int:
@@ -124,7 +119,7 @@ class Local:
         return seats
 
     def _load(self, workload: Workload) -> Load:
-        """What workers are told of a workload, made once; refuses what cannot be started."""
+        """What workers receive of a workload, made once; refuses what cannot be started."""
         for known, load in self._loads:
             if known is workload:
                 return load
@@ -134,7 +129,7 @@ class Local:
 
 
 def load_of(workload: Workload) -> Load:
-    """A workload as a worker is told of it; refuses what cannot be started or shipped."""
+    """A workload as a worker receives it; refuses what cannot be started or shipped."""
     meaning = workload.meaning
     about = {
         "kind": "load",

@@ -12,10 +12,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tunewright.errors import WorkloadError
 from tunewright.execution.executors import devices as machine
 from tunewright.execution.executors.executor import Assignment, Event
-from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.limits import Limits, refuse
 from tunewright.execution.executors.local import LAUNCHER, Local, load_of
 from tunewright.execution.executors.packed_lane import MOST_TRIALS
 from tunewright.execution.executors.packed_pool import Bay, PackPool
@@ -23,7 +22,7 @@ from tunewright.execution.executors.pool import Load
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
-AUTO = 16  # trials at once where nothing is said: beyond it small models gain little
+AUTO = 16  # trials at once by default: beyond it small models gain little
 OWN_PROCESSES = 8  # trials at once of those that cannot train in a pack, per GPU
 
 
@@ -58,12 +57,7 @@ class Packed:
             problems.append(Message("packed.bad_trials", facts))
         if not self._devices or any(not name.strip() for name in self._devices):
             problems.append(Message("packed.no_device", {"device": self.device}))
-        try:
-            self._limits  # noqa: B018
-        except WorkloadError as error:
-            problems.extend(error.problems)
-        if problems:
-            raise WorkloadError.several(problems)
+        refuse(problems, lambda: self._limits)
 
     @property
     def slots(self) -> int:

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tunewright.execution.executors.executor import (
     Assignment,
@@ -25,7 +25,6 @@ from tunewright.execution.executors.executor import (
     Event,
     Logged,
     Noted,
-    Outcome,
     Saved,
     Stepped,
 )
@@ -40,6 +39,7 @@ from tunewright.execution.processes.program import exited
 from tunewright.execution.processes.worker import as_fields
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.store.outcome import End, Outcome, outcome_from
 from tunewright.store.reason import decode
 
 MODULE = "tunewright.execution.executors.packed_worker"
@@ -159,7 +159,7 @@ class PackPool:
                 if bay.worker is not None:
                     self._dismiss(bay)
                 for job in list(bay.jobs.values()):
-                    self._conclude(bay, job, "stopped", Message("stopped.executor_closed"))
+                    self._cut(bay, job, "stopped", Message("stopped.executor_closed"))
             self.alone.close()
             if warden is not None:
                 os.close(pipe)
@@ -214,8 +214,8 @@ class PackPool:
                 raise
         except OSError as error:
             cause = Message("trial.not_started", {"text": str(error)})
-            outcome: Outcome = "stopped" if error.errno in SCARCE else "died"
-            self._events.put(Ended(assignment.trial, assignment.attempt, outcome, cause))
+            end = Outcome("stopped" if error.errno in SCARCE else "died", cause)
+            self._events.put(Ended(assignment.trial, assignment.attempt, end))
             return
         if load not in bay.loads:
             bay.loads.append(load)
@@ -302,12 +302,10 @@ class PackPool:
                     bay.capacity = max(1, len(bay.jobs) - 1)
                     self._most[trial] = bay.capacity
                     cause = Message("stopped.pack_crowded", {"beside": head["beside"]})
-                    self._conclude(bay, job, "stopped", cause)
+                    self._cut(bay, job, "stopped", cause)
                 case "ended":
                     self._most.pop(trial, None)
-                    cause_ = decode(head["cause"])
-                    outcome, detail, seconds = head["outcome"], head["detail"], head["seconds"]
-                    self._conclude(bay, job, outcome, cause_, detail, seconds)
+                    self._conclude(bay, job, outcome_from(head["outcome"]))
 
     def _gone(self, bay: Bay) -> None:
         """The process has ended by itself."""
@@ -318,9 +316,9 @@ class PackPool:
             (job,) = bay.jobs.values()
             if status == -signal.SIGKILL and kills.more():
                 killed = Message("memory.killed", {"what": "trial"})
-                self._conclude(bay, job, "infeasible", killed)
+                self._cut(bay, job, "infeasible", killed)
             else:
-                self._conclude(bay, job, "died", exit_of)
+                self._cut(bay, job, "died", exit_of)
             return
         self._scatter(bay, exit_of.text)
 
@@ -334,22 +332,17 @@ class PackPool:
             if blame:
                 self._most[job.assignment.trial] = max(1, count // 2)
             cause = Message("stopped.pack_lost", {"trials": count, "how": how})
-            self._conclude(bay, job, "stopped", cause)
+            self._cut(bay, job, "stopped", cause)
 
-    def _conclude(
-        self,
-        bay: Bay,
-        job: Job,
-        outcome: Outcome,
-        cause: Message | None,
-        detail: str = "",
-        seconds: float | None = None,
-    ) -> None:
+    def _cut(self, bay: Bay, job: Job, end: End, cause: Message) -> None:
+        """Conclude an attempt that did not report its end."""
+        self._conclude(bay, job, Outcome(end, cause, seconds=time.monotonic() - job.started))
+
+    def _conclude(self, bay: Bay, job: Job, outcome: Outcome) -> None:
         self._forget(bay, job)
-        if not detail and outcome in ("failed", "died"):
-            detail = last_lines(job.output.path)
-        taken = time.monotonic() - job.started if seconds is None else seconds
-        self._events.put(Ended(*job.names, outcome, cause, detail, taken))
+        if not outcome.detail and outcome.status in ("failed", "died"):
+            outcome = replace(outcome, detail=last_lines(job.output.path))
+        self._events.put(Ended(*job.names, outcome))
 
     def _forget(self, bay: Bay, job: Job) -> None:
         del bay.jobs[job.assignment.trial]
@@ -395,7 +388,7 @@ class PackPool:
                     self._end(bay, job, *over)
                     break
 
-    def _end(self, bay: Bay, job: Job, outcome: Outcome, cause: Message) -> None:
+    def _end(self, bay: Bay, job: Job, end: End, cause: Message) -> None:
         """A thread cannot be ended: its process is, and the other trials run again."""
         self._dismiss(bay)
         if job.assignment.trial not in bay.jobs:  # its last message was that it had ended
@@ -404,14 +397,14 @@ class PackPool:
             self._scatter(bay, cause.text)  # one that holds the others up looks like them
             return
         else:
-            self._conclude(bay, job, outcome, cause)
+            self._cut(bay, job, end, cause)
         self._scatter(bay, cause.text, blame=False)
 
     def _ask_stop(self, trial: int, grace_s: float) -> None:
         for entry in [entry for entry in self._waiting if entry[2].trial == trial]:
             self._waiting.remove(entry)
             early = Message("stopped.before_start")
-            self._events.put(Ended(trial, entry[2].attempt, "stopped", early))
+            self._events.put(Ended(trial, entry[2].attempt, Outcome("stopped", early)))
         if trial in self._apart:
             self.alone.stop(trial, grace_s)
         for bay in self.bays:

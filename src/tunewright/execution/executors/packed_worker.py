@@ -21,23 +21,15 @@ from typing import Any, NoReturn
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import need
-from tunewright.execution.executors.executor import (
-    Assignment,
-    Began,
-    Ended,
-    Event,
-    Logged,
-    Noted,
-    Saved,
-)
+from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Noted, Saved
 from tunewright.execution.executors.packed_lane import Pack, TrialLane
-from tunewright.execution.handle import Run
-from tunewright.execution.processes import memory
+from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
 from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.execution.processes.worker import BEAT_S, TELL_S, as_assignment, perish, tie_to
 from tunewright.messages import Message
+from tunewright.store.outcome import Outcome, outcome_data
 from tunewright.store.reason import encode
 
 TRIAL = "tunewright trial"  # pipeline.capture knows the threads by it
@@ -46,7 +38,7 @@ SWITCH_S = 1e-4  # the driver waits at most this long for Python; 5 ms would sta
 BROKEN = 70  # exit status: the GPU's context is lost, for all trials
 
 
-class LaneRun(Run):
+class LaneRun(Handle):
     """The handle of a trial in a pack: a loop that is not captured leaves it at its first step."""
 
     lane: TrialLane
@@ -85,7 +77,7 @@ class Attempt:
     assignment: Assignment
     lane: TrialLane
     seat: int
-    run: Run | None = None
+    control: Control | None = None
     held: list[tuple[Head, bytes]] = field(default_factory=list)  # not sent before it is admitted
     told: int = -1  # the step that was last sent
     told_at: float = 0.0
@@ -105,7 +97,7 @@ class PackWorker:
         self._source, self._pack = source, pack
         self._sender = Sender(target)
         self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
-        self._tasks: dict[int, Task | Ended] = {}
+        self._tasks: dict[int, Task | Outcome] = {}
         self._attempts: dict[int, Attempt] = {}  # by trial
         self._stops: set[tuple[int, int]] = set()
         self._seats = list(range(pack.trials))[::-1]
@@ -145,18 +137,19 @@ class PackWorker:
     def _stop(self, trial: int, attempt: int) -> None:
         self._stops.add((trial, attempt))
         found = self._attempts.get(trial)
-        if found is not None and found.run is not None and found.run.is_of(trial, attempt):
-            found.run.ask_stop()
+        if found is not None and found.control is not None and found.control.is_of(trial, attempt):
+            found.control.ask_stop()
 
     def _keep_telling(self) -> None:
         while True:
             time.sleep(TELL_S)
             for attempt in list(self._attempts.values()):
-                run = attempt.run
-                if run is None:
+                control = attempt.control
+                if control is None:
                     continue
                 try:
-                    run.tell_points()
+                    control.tell_points()
+                    run = control.run
                     now = time.monotonic()
                     if run.step != attempt.told and now - attempt.told_at > BEAT_S:
                         attempt.told, attempt.told_at = run.step, now
@@ -166,11 +159,11 @@ class PackWorker:
 
     # ---- a trial's thread
 
-    def _train(self, task: Task | Ended, attempt: Attempt) -> None:
+    def _train(self, task: Task | Outcome, attempt: Attempt) -> None:
         self.here.attempt = attempt
         lane = attempt.lane
         ended = self._perform(task, attempt) if isinstance(task, Task) else task
-        attempt.run = None
+        attempt.control = None
         self._check_device()
         crowded = len(self._attempts) > 1 and _out_of_memory(ended)
         del self._attempts[attempt.assignment.trial]
@@ -181,34 +174,27 @@ class PackWorker:
         elif crowded:
             about = {"kind": "crowded", "beside": len(self._attempts)}
         else:
-            about = {
-                "kind": "ended",
-                "outcome": ended.outcome,
-                "cause": encode(ended.cause),
-                "detail": ended.detail,
-                "seconds": ended.seconds,
-                "peak_memory_mb": memory.own_peak_mb(),
-            }
+            about = {"kind": "ended", "outcome": outcome_data(ended)}
         lane.admitted = True  # what was held back is sent first
         self._send(attempt, about)
 
-    def _perform(self, task: Task, attempt: Attempt) -> Ended:
-        def began(run: Run) -> None:
-            attempt.run = run
-            if any(run.is_of(*asked) for asked in self._stops):
-                run.ask_stop()
+    def _perform(self, task: Task, attempt: Attempt) -> Outcome:
+        def began(control: Control) -> None:
+            attempt.control = control
+            if any(control.is_of(*asked) for asked in self._stops):
+                control.ask_stop()
 
-        def handle(*arguments: Any) -> Run:
+        def handle(*arguments: Any) -> Handle:
             run = LaneRun(*arguments)
             run.lane = attempt.lane
             return run
 
         try:
             with attempt.lane.holding():
-                return perform(task, attempt.assignment, self._teller(attempt), began, handle)
+                tell = self._teller(attempt)
+                return perform(task, attempt.assignment, tell, began, handle).outcome
         except BaseException as error:  # the hand-over itself failed: so has the device
-            outcome, cause, detail = judge(error)
-            return Ended(*attempt.names, outcome, cause, detail)
+            return Outcome(*judge(error))
 
     def _check_device(self) -> None:
         """After an illegal access every call fails, in all trials: only a new process helps."""
@@ -256,7 +242,7 @@ class PackWorker:
 
 
 class Printed:
-    """Stands for stdout and stderr: what a trial's thread prints is that trial's."""
+    """Takes the place of stdout and stderr: what a trial's thread prints is that trial's."""
 
     def __init__(self, worker: PackWorker, stream: Any) -> None:
         """`stream` takes what no trial has printed."""
@@ -273,20 +259,20 @@ class Printed:
         return getattr(self._stream, name)
 
 
-def _out_of_memory(ended: Ended) -> bool:
-    return ended.cause is not None and ended.cause.code == "memory.exhausted"
+def _out_of_memory(ended: Outcome) -> bool:
+    return ended.reason is not None and ended.reason.code == "memory.exhausted"
 
 
-def _task(head: Head, body: bytes) -> Task | Ended:
+def _task(head: Head, body: bytes) -> Task | Outcome:
     """The training function, built once per process."""
     try:
         shipment = Shipment(tuple(head["path"]), head["folder"], head["module"], head["name"], body)
         about = Objective(**head["objective"]), Meaning(**head["meaning"])
         return Task(receive(shipment), *about, tuple(head["devices"]))
     except (Exception, SystemExit) as error:
-        outcome, cause, detail = judge(error)
+        end, cause, detail = judge(error)
         reason = Message("trial.not_loaded", {"cause": cause.to_data()})
-        return Ended(0, 0, outcome, reason, clean(detail))
+        return Outcome(end, reason, clean(detail))
 
 
 def main(arguments: list[str]) -> NoReturn:

@@ -17,7 +17,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tunewright.execution.executors.executor import (
@@ -28,7 +28,6 @@ from tunewright.execution.executors.executor import (
     Event,
     Logged,
     Noted,
-    Outcome,
     Saved,
     Stepped,
 )
@@ -41,6 +40,7 @@ from tunewright.execution.processes.process import WorkerProcess, start_warden
 from tunewright.execution.processes.program import exited
 from tunewright.execution.processes.worker import as_fields
 from tunewright.messages import Message
+from tunewright.store.outcome import End, Outcome, outcome_from
 from tunewright.store.reason import decode
 
 Isolate = Literal["auto", "always", "never"]
@@ -211,8 +211,8 @@ class Pool:
                     raise
         except OSError as error:  # no such folder, no more processes: not this trial's fault
             cause = Message("trial.not_started", {"text": str(error)})
-            outcome: Outcome = "stopped" if error.errno in SCARCE else "died"
-            self._events.put(Ended(assignment.trial, assignment.attempt, outcome, cause))
+            end = Outcome("stopped" if error.errno in SCARCE else "died", cause)
+            self._events.put(Ended(assignment.trial, assignment.attempt, end))
             return
         now = time.monotonic()
         kills = memory.OomKills()
@@ -239,7 +239,7 @@ class Pool:
                     self._selector.unregister(descriptor)
         status = worker.kill()
         self._copy(seat)
-        self._listen(seat)  # what it still told; it may even have finished
+        self._listen(seat)  # what it still sent; it may even have finished
         worker.close()
         seat.worker = seat.loaded = None
         return status
@@ -290,12 +290,11 @@ class Pool:
                     self._finish(seat, head)
 
     def _finish(self, seat: Seat, head: Head) -> None:
-        """The worker says how the trial has ended, and goes on or is replaced."""
+        """The worker reports how the trial has ended, and continues or is replaced."""
         job, load = seat.job, seat.loaded
         assert job is not None and load is not None
         self._copy(seat)
-        outcome, cause, detail = head["outcome"], decode(head["cause"]), head["detail"]
-        self._conclude(seat, outcome, cause, detail, head["seconds"], head["peak_memory_mb"])
+        self._conclude(seat, outcome_from(head["outcome"]))
         fresh = bool(head["left"])
         if not load.is_command:
             fresh = fresh or time.monotonic() - job.started > LONG_S
@@ -312,34 +311,31 @@ class Pool:
         if seat.job is None:  # its last message was that the trial had ended
             return
         if status == -signal.SIGKILL and kills.more():
-            self._conclude(seat, "infeasible", Message("memory.killed", {"what": "trial"}))
+            self._cut(seat, "infeasible", Message("memory.killed", {"what": "trial"}))
         else:
-            self._conclude(seat, "died", exited("process.exited", status))
+            self._cut(seat, "died", exited("process.exited", status))
 
-    def _conclude(
-        self,
-        seat: Seat,
-        outcome: Outcome,
-        cause: Message | None,
-        detail: str = "",
-        seconds: float | None = None,
-        peak_mb: float | None = None,
-    ) -> None:
+    def _cut(self, seat: Seat, end: End, cause: Message) -> None:
+        """Conclude an attempt that did not report its end: with the time of the worker's start."""
+        assert seat.job is not None
+        self._conclude(seat, Outcome(end, cause, seconds=time.monotonic() - seat.job.started))
+
+    def _conclude(self, seat: Seat, outcome: Outcome) -> None:
         job, seat.job = seat.job, None
         assert job is not None
         job.output.close()
-        if not detail and outcome in ("failed", "died"):
+        cause, detail = outcome.reason, outcome.detail
+        if not detail and outcome.status in ("failed", "died"):
             detail = last_lines(job.output.path)
-        if cause is not None and cause.code == "program.exited" and outcome == "failed":
+        if cause is not None and cause.code == "program.exited" and outcome.status == "failed":
             error = clean(exception_line(detail))
             cause = Message(cause.code, {**cause.facts, **({"error": error} if error else {})})
-        if seat.loaded is not None and seat.loaded.is_command:
-            peak_mb = None  # the worker's own, not the program's
-        peaks = [peak for peak in (peak_mb, job.peak_mb) if peak is not None]
-        if seconds is None:  # with the worker's own start, as it could not say it itself
-            seconds = time.monotonic() - job.started
-        peak = max(peaks, default=None)
-        self._events.put(Ended(*job.names, outcome, cause, detail, seconds, peak))
+        # of a command the worker knows its own memory, not the program's
+        is_command = seat.loaded is not None and seat.loaded.is_command
+        own_mb = None if is_command else outcome.peak_memory_mb
+        peak = max((mb for mb in (own_mb, job.peak_mb) if mb is not None), default=None)
+        whole = replace(outcome, reason=cause, detail=detail, peak_memory_mb=peak)
+        self._events.put(Ended(*job.names, whole))
 
     # ---- limits and wishes
 
@@ -362,7 +358,7 @@ class Pool:
 
     def _memory(
         self, seat: Seat, job: Job, worker: WorkerProcess, now: float
-    ) -> tuple[Outcome, Message] | None:
+    ) -> tuple[End, Message] | None:
         """Look at what the trial and its descendants take."""
         if now < job.measure_at:
             return None
@@ -379,19 +375,19 @@ class Pool:
         job.peak_mb = max(taken, job.peak_mb or 0.0) or None  # None: it had ended already
         return self.limits.out_of_memory(taken) if self.limits.too_large(taken) else None
 
-    def _end(self, seat: Seat, outcome: Outcome, cause: Message) -> None:
+    def _end(self, seat: Seat, end: End, cause: Message) -> None:
         """End a seat's trial, if one is there, with everything it has started."""
         if seat.worker is not None:
             self._dismiss(seat)
         if seat.job is not None:
-            self._conclude(seat, outcome, cause)
+            self._cut(seat, end, cause)
 
     def _ask_stop(self, trial: int, grace_s: float) -> None:
         for entry in [entry for entry in self._waiting if entry[1].trial == trial]:
             self._waiting.remove(entry)
             attempt = entry[1].attempt
             early = Message("stopped.before_start")
-            self._events.put(Ended(trial, attempt, "stopped", early))
+            self._events.put(Ended(trial, attempt, Outcome("stopped", early)))
         for seat in self.seats:
             if seat.job is not None and seat.job.assignment.trial == trial:
                 until = time.monotonic() + grace_s

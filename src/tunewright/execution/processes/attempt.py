@@ -1,4 +1,4 @@
-"""One attempt at one trial in this process: train, and say how it ended.
+"""One attempt at one trial in this process: train, and report how it ended.
 
 Whatever the training program does short of ending the process comes back as an `Ended`, so one
 misbehaving trial never ends a round.
@@ -19,15 +19,16 @@ from tunewright.design.objective import Objective
 from tunewright.errors import BadValue, Diverged, Infeasible, SnapshotError, Stopped
 from tunewright.execution.command import Command
 from tunewright.execution.current_run import bound
-from tunewright.execution.executors.executor import Assignment, Ended, Event, Outcome
-from tunewright.execution.handle import Run
+from tunewright.execution.executors.executor import Assignment, Ended, Event
+from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.program import Finished, run_program
 from tunewright.execution.processes.seeding import plant
 from tunewright.execution.step_order import is_ours
 from tunewright.execution.workload import Train
 from tunewright.messages import Message
+from tunewright.store.outcome import End, Outcome
 
-LONGEST_CAUSE = 500  # characters of what an exception says, in the reason
+LONGEST_CAUSE = 500  # characters of the text of an exception, in the reason
 LONGEST_DETAIL = 20_000  # characters of a traceback
 # how libraries that have no exception class for it say that memory is used up
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "RESOURCE_EXHAUSTED")
@@ -47,36 +48,34 @@ def perform(
     task: Task,
     assignment: Assignment,
     tell: Callable[[Event], None],
-    began: Callable[[Run], None] = lambda run: None,
-    handle: Callable[..., Run] = Run,
+    began: Callable[[Control], None] = lambda control: None,
+    handle: Callable[..., Handle] = Handle,
 ) -> Ended:
-    """Train once; `tell` receives the events and `began` the handle, to stop or flush it."""
+    """Train once; `tell` receives the events and `began` the control of the attempt."""
     start = time.monotonic()
+    end: End
     try:
         run = handle(assignment, task.objective, task.meaning, tell, task.devices)
-        began(run)
-        outcome, cause, detail = _train(task, run)
+        control = Control(run)
+        began(control)
+        end, cause, detail = _train(task, control)
     except Exception as error:  # the trial folder cannot be read, say
-        outcome, cause, detail = judge(error)
-    return Ended(
-        assignment.trial,
-        assignment.attempt,
-        outcome,
-        cause,
-        clean(detail)[-LONGEST_DETAIL:],
-        seconds=time.monotonic() - start,
-    )
+        end, cause, detail = judge(error)
+    detail, seconds = clean(detail)[-LONGEST_DETAIL:], time.monotonic() - start
+    outcome = Outcome(end, cause, detail, seconds=seconds)
+    return Ended(assignment.trial, assignment.attempt, outcome)
 
 
-def _train(task: Task, run: Run) -> tuple[Outcome, Message | None, str]:
+def _train(task: Task, control: Control) -> tuple[End, Message | None, str]:
+    run = control.run
     if run.stop_asked:
         return "stopped", Message("stopped.before_start"), ""
-    run.announce()
+    control.announce()
     plant(run.seeds)
-    end: tuple[Outcome, Message | None, str] = ("completed", None, "")
+    end: tuple[End, Message | None, str] = ("completed", None, "")
     try:
         if isinstance(task.train, Command):
-            run_program(task.train, run)
+            run_program(task.train, control)
         else:
             with bound(run):
                 task.train(run, **run.configuration)
@@ -91,21 +90,21 @@ def _train(task: Task, run: Run) -> tuple[Outcome, Message | None, str]:
     except BaseException as error:  # a device that failed, or a loss read only now
         if end[0] == "completed":
             end = judge(error)
-    if run.over is not None:  # even if the program caught it and went on
-        end = judge(run.over)
-        run.over.__traceback__ = None  # it holds the program's frames, with model and data
+    if control.over is not None:  # even if the program caught it and went on
+        end = judge(control.over)
+        control.over.__traceback__ = None  # it holds the program's frames, with model and data
     return end
 
 
-def judge(error: BaseException) -> tuple[Outcome, Message, str]:
-    """How an exception ends an attempt: outcome, reason, and the rest of what it says.
+def judge(error: BaseException) -> tuple[End, Message, str]:
+    """How an exception ends an attempt: end, reason, and the rest of its text.
 
     >>> judge(Infeasible("heads do not divide width"))[:2]
     ('infeasible', Message(code='trial.infeasible', facts={'text': 'heads do not divide width'}))
     >>> judge(MemoryError())[1].code
     'memory.exhausted'
-    >>> outcome, reason, detail = judge(OSError(errno.ENOSPC, "No space left on device"))
-    >>> outcome, str(reason)
+    >>> end, reason, detail = judge(OSError(errno.ENOSPC, "No space left on device"))
+    >>> end, str(reason)
     ('died', 'no space left: OSError: [Errno 28] No space left on device')
     """
     if isinstance(error, Finished):

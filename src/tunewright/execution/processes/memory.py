@@ -18,7 +18,7 @@ def tree_mb(processes: Iterable[Process]) -> float:
 
 
 def proportional_mb(processes: Iterable[Process]) -> float | None:
-    """The same with shared pages counted once, where the kernel tells; slower."""
+    """The same with shared pages counted once, where the kernel has them; slower."""
     total = 0
     for process in processes:
         try:
@@ -38,7 +38,7 @@ def tree_peak_mb(processes: Iterable[Process]) -> float:
 
 
 def forget_peak() -> None:
-    """Let this process's peak begin anew, so that a warm worker tells each trial's own."""
+    """Let this process's peak begin anew, so that a warm worker reports each trial's own."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 

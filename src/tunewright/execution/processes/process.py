@@ -25,7 +25,7 @@ class WorkerProcess:
     def __init__(
         self, mark: str, environment: Mapping[str, str], module: str = WORKER, *more: str
     ) -> None:
-        """Start it in a session of its own, with its own mark in the environment."""
+        """Start it in a separate session, with its own mark in the environment."""
         self.mark = mark
         orders, self.orders = os.pipe()
         self.messages, messages = os.pipe()
@@ -72,7 +72,7 @@ class WorkerProcess:
                 del self._unsent[: os.write(self.orders, self._unsent)]
         except BlockingIOError:
             return True
-        except BrokenPipeError:  # it has gone, which its exit tells
+        except BrokenPipeError:  # it has gone, which its exit shows
             self._unsent.clear()
         return False
 

@@ -15,21 +15,24 @@ import socket
 import subprocess
 import sys
 import time
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
 from tunewright.errors import Infeasible, WorkloadError
 from tunewright.execution.command import CONFIG, CONFIG_FILE, Command, Fact, as_config
 from tunewright.execution.current_run import VARIABLE, described
-from tunewright.execution.executors.executor import Outcome
+from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.growing_file import FileReader
-from tunewright.execution.handle import Run
 from tunewright.execution.line_patterns import LineReader
 from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.memory import OomKills
+from tunewright.execution.training_run import Run
 from tunewright.messages import Message
+from tunewright.store.outcome import End
 
 LOOK_S = 0.2  # how often it is looked at when it prints nothing
-LEAVE_S = 2.0  # time to leave by itself after it said that it is infeasible
+LEAVE_S = 2.0  # time to leave by itself after it reported that it is infeasible
 LONGEST_LINE = 2**20  # bytes; a longer line is no measurement
 OURS = (
     "step",
@@ -43,15 +46,38 @@ OURS = (
 class Finished(Exception):
     """The program ended in another way than with exit status 0."""
 
-    def __init__(self, outcome: Outcome, reason: Message) -> None:
+    def __init__(self, outcome: End, reason: Message) -> None:
         """How that ends the attempt, and why."""
         super().__init__(reason)
         self.outcome = outcome
         self.reason = reason
 
 
-def run_program(command: Command, run: Run) -> None:
+class ProgramControl(Protocol):
+    """What a program needs beside the handle; `handle.Control` has it, and so has a probe's."""
+
+    @property
+    def run(self) -> Run:
+        """The handle that its measurements go to."""
+        ...
+
+    @property
+    def given(self) -> tuple[Assignment, Objective, Meaning]:
+        """What `current_run` in the program makes its handle from."""
+        ...
+
+    def saves_itself(self) -> None:
+        """The program saves, so that a stop waits for it."""
+        ...
+
+    def relay_saved(self, step: int, path: str, sha256: str) -> None:
+        """Report a snapshot that the program has written."""
+        ...
+
+
+def run_program(command: Command, control: ProgramControl) -> None:
     """Run the command's program to its end; raises what ended it, as a function would."""
+    run = control.run
     facts = _facts(command, run)
     file = run.folder / CONFIG_FILE
     if CONFIG in command.fields:
@@ -62,11 +88,11 @@ def run_program(command: Command, run: Run) -> None:
         "PYTHONUNBUFFERED": "1",  # measurements of Python programs should come at once
         **os.environ,
         **{f"TUNEWRIGHT_{name.upper()}": str(fact) for name, fact in facts.items()},
-        VARIABLE: described(*run.given, run.devices),
+        VARIABLE: described(*control.given, run.devices),
         process_tree.MARK: mark,
     }
     kills = OomKills()
-    run.saves_itself()
+    control.saves_itself()
     try:
         process = subprocess.Popen(
             words,
@@ -81,7 +107,7 @@ def run_program(command: Command, run: Run) -> None:
         facts = {"program": words[0], "text": error.strerror or str(error)}
         raise Finished("failed", Message("program.not_started", facts)) from None
     try:
-        _listen(process, run, LineReader(command.read), _follower(command, run))
+        _listen(process, control, LineReader(command.read), _follower(command, run))
     except Infeasible:
         _leave(process)
         raise
@@ -146,9 +172,13 @@ def _follower(command: Command, run: Run) -> FileReader | None:
 
 
 def _listen(
-    process: subprocess.Popen[bytes], run: Run, reader: LineReader, file: FileReader | None
+    process: subprocess.Popen[bytes],
+    control: ProgramControl,
+    reader: LineReader,
+    file: FileReader | None,
 ) -> None:
     """Pass measurements and log lines on until the program has ended; stop it when asked."""
+    run = control.run
     assert process.stdout is not None
     os.set_blocking(process.stdout.fileno(), False)
     lines = Lines()
@@ -158,7 +188,7 @@ def _listen(
         # a child that outlives the program may hold the pipe open: then its end is never seen
         ready = select.select([process.stdout], [], [], 0 if ended else LOOK_S)[0]
         chunk = _read(process.stdout) if ready else b""
-        _take(lines.feed(chunk), run, reader)
+        _take(lines.feed(chunk), control, reader)
         if file is not None:
             _follow(file, run)
         if not chunk and (ended or ready):
@@ -166,7 +196,7 @@ def _listen(
         if run.stop_asked and not told_to_stop:
             told_to_stop = True
             process_tree.signal_group(process.pid, signal.SIGTERM)
-    _take([lines.rest()], run, reader)
+    _take([lines.rest()], control, reader)
     process.wait()
     if file is not None:  # what it wrote last
         _follow(file, run)
@@ -184,8 +214,9 @@ def _read(pipe: IO[bytes]) -> bytes:
         return b""
 
 
-def _take(lines: list[bytes], run: Run, reader: LineReader) -> None:
+def _take(lines: list[bytes], control: ProgramControl, reader: LineReader) -> None:
     """Measurements go to the run, all lines but JSON ones to the log."""
+    run = control.run
     others: list[bytes] = []
     try:
         for line in lines:
@@ -204,20 +235,20 @@ def _take(lines: list[bytes], run: Run, reader: LineReader) -> None:
                 run.log(_whole(found.pop("step")), found)
             elif isinstance(found.get("applied"), dict):
                 run.applied(found["applied"])
-            elif not _relayed_saved(found.get("saved"), run):
+            elif not _relayed_saved(found.get("saved"), control):
                 others.append(line)
     finally:
         _print(b"".join(others))
 
 
-def _relayed_saved(about: Any, run: Run) -> bool:
+def _relayed_saved(about: Any, control: ProgramControl) -> bool:
     """Pass on that the program saved a snapshot, if the line reports it as `current_run` does."""
     if not isinstance(about, dict):
         return False
     step, path, checksum = (about.get(name) for name in ("step", "path", "sha256"))
     if type(step) is not int or not isinstance(path, str) or not isinstance(checksum, str):
         return False
-    run.relay_saved(step, path, checksum)
+    control.relay_saved(step, path, checksum)
     return True
 
 

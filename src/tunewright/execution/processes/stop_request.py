@@ -1,4 +1,4 @@
-"""A wish to stop, as one training program lives through it: told, given time to save, ended."""
+"""Cooperative stop of one training program: request, time to save, end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Stopping:
         self._told_at = step
 
     def check(self, step: int, first_save: float) -> None:
-        """End a program that has gone on after it was told, or that would never save.
+        """End a program that continues after the request, or that would never save.
 
         By `first_save` a program that saves at all would have asked for the first time.
         """

@@ -1,7 +1,7 @@
 """The warden of a supervisor: a small process that ends what the supervisor leaves behind.
 
 Workers die with their supervisor by themselves. What they have started may not: it may run in a
-session of its own. The warden runs no training code, so it is always there to see the supervisor's
+separate session. The warden runs no training code, so it is always there to see the supervisor's
 end, even by `kill -9`, and then ends everything that carries the supervisor's mark.
 Started as `python -m tunewright.execution.processes.warden PIPE PARENT MARK`.
 """

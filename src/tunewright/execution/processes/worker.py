@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,23 +28,24 @@ from tunewright.execution.executors.executor import (
     Applied,
     Assignment,
     Began,
-    Ended,
     Event,
     Logged,
     Noted,
     Saved,
 )
 from tunewright.execution.growing_file import GrowingFile
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control
 from tunewright.execution.processes import memory, process_tree, surroundings
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
 from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.messages import Message
+from tunewright.store.outcome import Outcome, outcome_data
 from tunewright.store.reason import encode
 
+PARENT_HEARS_SIGTERM = "TUNEWRIGHT_PARENT_HEARS_SIGTERM"  # set by executors that pass it on
 TELL_S = 0.2  # points wait this long for company
-BEAT_S = 1.0  # a step without any point is told this often
+BEAT_S = 1.0  # a step without any point is sent this often
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux's prctl
 
 
@@ -56,8 +57,8 @@ class Worker:
         self._source = source
         self._sender = Sender(target)
         self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
-        self._task: Task | Ended | None = None
-        self._run: Run | None = None
+        self._task: Task | Outcome | None = None
+        self._control: Control | None = None
         self._stops: set[tuple[int, int]] = set()  # trial and attempt, asked before it began
         self._before: dict[str, object] = {}
 
@@ -86,18 +87,19 @@ class Worker:
 
     def _stop(self, trial: int, attempt: int) -> None:
         self._stops.add((trial, attempt))
-        if (run := self._run) is not None and run.is_of(trial, attempt):
-            run.ask_stop()
+        if (control := self._control) is not None and control.is_of(trial, attempt):
+            control.ask_stop()
 
     def _keep_telling(self) -> None:
         told, told_at = -1, 0.0
         while True:
             time.sleep(TELL_S)
-            run = self._run
-            if run is None:
+            control = self._control
+            if control is None:
                 continue
+            run = control.run
             try:
-                run.tell_points()
+                control.tell_points()
                 if run.step != told and time.monotonic() - told_at > BEAT_S:
                     told, told_at = run.step, time.monotonic()
                     self._sender.send({"kind": "step", "step": told, "total": run.total})
@@ -125,39 +127,30 @@ class Worker:
             meaning = Meaning(**head["meaning"])
             self._task = Task(train, objective, meaning, tuple(head["devices"]))
         except (Exception, SystemExit) as error:
-            outcome, cause, detail = judge(error)
+            end, cause, detail = judge(error)
             reason = Message("trial.not_loaded", {"cause": cause.to_data()})
-            self._task = Ended(0, 0, outcome, reason, clean(detail))
+            self._task = Outcome(end, reason, clean(detail))
         self._before = surroundings.look()
 
     def _attempt(self, assignment: Assignment) -> None:
         memory.forget_peak()
         if isinstance(self._task, Task):
-            ended = perform(self._task, assignment, self._tell, self._began)
+            outcome = perform(self._task, assignment, self._tell, self._began).outcome
         else:
             assert self._task is not None
-            ended = self._task
-        self._run = None
+            outcome = self._task
+        self._control = None
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):  # the program may have closed or replaced it
                 stream.flush()
-        left = self._left_behind(ended)
-        self._sender.send(
-            {
-                "kind": "ended",
-                "outcome": ended.outcome,
-                "cause": encode(ended.cause),
-                "detail": ended.detail,
-                "seconds": ended.seconds,
-                "peak_memory_mb": memory.own_peak_mb(),
-                "left": left,
-            }
-        )
+        left = self._left_behind(outcome)
+        outcome = replace(outcome, peak_memory_mb=memory.own_peak_mb())
+        self._sender.send({"kind": "ended", "outcome": outcome_data(outcome), "left": left})
 
-    def _began(self, run: Run) -> None:
-        self._run = run
-        if any(run.is_of(*asked) for asked in self._stops):
-            run.ask_stop()
+    def _began(self, control: Control) -> None:
+        self._control = control
+        if any(control.is_of(*asked) for asked in self._stops):
+            control.ask_stop()
 
     def _tell(self, event: Event) -> None:
         match event:
@@ -173,16 +166,16 @@ class Worker:
             case Applied():
                 self._sender.send({"kind": "applied", "values": event.values})
 
-    def _left_behind(self, ended: Ended) -> list[str]:
+    def _left_behind(self, outcome: Outcome) -> list[str]:
         """What makes this process unfit for another trial; what still runs below it is ended."""
         left = []
         if process_tree.has_children():
             if process_tree.kill_children():
                 left.append("processes that it started")
             process_tree.reap()
-        out_of_memory = ended.cause is not None and ended.cause.code == "memory.exhausted"
-        if ended.outcome == "failed" or out_of_memory:
-            left.append(ended.outcome)
+        out_of_memory = outcome.reason is not None and outcome.reason.code == "memory.exhausted"
+        if outcome.status == "failed" or out_of_memory:
+            left.append(outcome.status)
         left += surroundings.changed(self._before, surroundings.look())
         torch: Any = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():
@@ -222,6 +215,9 @@ def main(arguments: list[str]) -> NoReturn:
     """Begin to work."""
     source, target, parent = (int(argument) for argument in arguments[:3])
     tie_to(parent)
+    if os.environ.pop(PARENT_HEARS_SIGTERM, ""):
+        # a batch system sends it to every process: ours is asked by its parent to save
+        signal.signal(signal.SIGTERM, lambda number, frame: None)
     # what the training program starts should not find our package for having come through us
     os.environ["PYTHONPATH"] = arguments[3]
     if not arguments[3]:

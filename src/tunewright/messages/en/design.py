@@ -68,6 +68,13 @@ def _several_scientific(facts: Facts) -> str:
     )
 
 
+def _belief_unit(facts: Facts) -> str:
+    place = f"{facts['range']}.around({facts['value']!r})"
+    if facts["wanted"] == "width":
+        return f"{place}: on a linear scale give width= alone, in the units of the value."
+    return f"{place}: on a log scale and in a list give factor= alone, such as factor=3."
+
+
 def _fixed_range(facts: Facts) -> str:
     text = f"{facts['column']}: {facts['range']} is a range. A fixed hyperparameter has one value"
     if facts["meaning"] == _STEPS:
@@ -230,6 +237,15 @@ SENTENCES: dict[str, Template] = {
         "off), and let its strength be nuisance where it is on, by given()."
     ),
     "advice.too_few_trials": _too_few_trials,
+    "belief.bad_size": "{range}.around(): {wanted}={given!r} is not a number above {least:g}.",
+    "belief.no_value": (
+        "{range}: {keys} without around. A belief names the value: around = 3e-4, factor = 3."
+    ),
+    "belief.other_unit": _belief_unit,
+    "belief.outside": (
+        "{range}.around({value!r}): the value lies outside the range. Name a value inside, or "
+        "widen the range."
+    ),
     "budget.bad_workers": "workers: {workers} is not at least 1.",
     "declaration.at": "{place}: {problem:message}",
     "declaration.bad_choice": "choice = {data!r} is not a list of values.",
@@ -403,6 +419,10 @@ SENTENCES: dict[str, Template] = {
     "range.whole_bound_too_large": (
         "{kind}(): {bound} is {value}, beyond 2**53, where a float cannot separate "
         "neighbours. Search its logarithm instead: integers(low, high) of the exponent."
+    ),
+    "round.scientific_belief": (
+        "scientific {name}: a belief about the best value makes no sense where the values are "
+        "compared evenly. Leave out {belief}, or make {name} nuisance."
     ),
     "round.bad_detect": (
         "detect: {detect!r} is not a positive number. It is the smallest difference of the "

@@ -99,6 +99,13 @@ SENTENCES: dict[str, Template] = {
     "importers.value_not_fixed": "{column} = {value!r}, but the round fixes it at {fixed!r}.",
     "importers.value_outside_range": "{column} = {value!r} is not of {range}.",
     "importers.values_and_range": "drawn from values and from a range",
+    "importers.swanlab_no_run": "{folder} holds no run of SwanLab: no .swanlab file.",
+    "importers.trackio_no_project": "{folder} holds no project of Trackio: no .db file.",
+    "importers.trackio_not_a_project": "{path}: not a project of Trackio, which is an SQLite file.",
+    "importers.trackio_unreadable": "{path}: cannot be read as a project of Trackio ({error}).",
+    "importers.trackio_which_project": (
+        "{folder} holds the projects {projects}: name one of them.{hint}"
+    ),
     "importers.wandb_checksum": "{path}: a record whose checksum is wrong.",
     "importers.wandb_column_missing": "the export has no column {name!r}.{hint}",
     "importers.wandb_no_run": (

@@ -106,6 +106,10 @@ SENTENCES: dict[str, Template] = {
     "launch.too_few_examples": (
         "{what}: give at least {fewest} finite numbers, one for each example."
     ),
+    "launch.candidate_pruned": (
+        "trial {trial} of {round} was stopped early and has no final value: launch one that "
+        "completed."
+    ),
     "launch.trial_is_repeat": "this trial is a repeat of trial {parent}: launch that one.",
     "launch.trials_differ_in_examples": (
         "{file} of these trials hold different numbers of examples."

@@ -81,7 +81,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "probe.unknown_fixed": "fixed {name}: the training program takes no such name.{hint}",
     "throughput.bad_memory_limit": "memory_gb={memory_gb}: a limit is more than 0.",
-    "throughput.bad_size": "batch sizes are 1 or more.",
+    "throughput.bad_size": "batch size {size}: sizes are 1 or more.",
     "throughput.bad_windows": (
         "{what}: windows must last some time, and at least 3 of them and 1 settling step are "
         "needed."

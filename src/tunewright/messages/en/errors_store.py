@@ -102,6 +102,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "round.changed": _round_changed,
     "round.no_such_trial": "the round has no trial {trial}.",
+    "outcome.wrong_field": "its {name} is missing, unknown or not of the right kind",
     "round.search_changed": (
         "the round {name!r} is in the database already, and its search suggested {before} for "
         "trial {number}; now it suggests {now}. Give the changed round another name."
@@ -111,12 +112,10 @@ SENTENCES: dict[str, Template] = {
         "altered; nothing was written there."
     ),
     "spool.checksum": "{path}: its checksum is wrong; the file is torn or was altered.",
-    "spool.not_a_result": "{path}: not a result of ours.",
     "spool.not_a_trial_folder": "{name!r} is not the folder of a trial",
     "spool.result_unreadable": "{path}: not a result ({error}).",
     "spool.round_unreadable": "{path}: not a round ({error}).",
     "spool.trial_unreadable": "{path}: not a trial ({error}).",
-    "spool.wrong_kind": "{path}: its {name} is not what it should be.",
     "store.bad_file_name": "{path!r} is not the name of a file: use one such as tuning.db",
     "store.bad_server_address": (
         "that is not a PostgreSQL address; it looks like "

@@ -138,6 +138,8 @@ def _edge(e: Facts, best: str = "best") -> str:
         said += f" (p {seen['p']:.3f})"
     else:
         said = f"the {best} {seen['best_few']} of {seen['feasible']} trials crowd at {end}"
+        if e["beside"]:
+            said += f" once the effect of {', '.join(e['beside'])} is taken off"
         said += f" (p {seen['p']:.3f})"
     if e["wall"] is not None:
         beyond = e["wall"]
@@ -162,8 +164,13 @@ def density(verdict: str, facts: Facts) -> list[str]:
     if verdict == "ok":
         return ["Enough trials for the difference that matters", gains, near]
     repeat = f"a repeat of this study would differ by about {facts['repeat_sd']:.2g}"
-    headline = f"Too few trials: doubling may still gain about {facts['expected_gain']:.1g}"
-    return [headline, gains, near, repeat]
+    mean, most = facts["expected_gain"], facts["gain_interval"][1]
+    headline = f"Too few trials: doubling may gain {mean:.1g}, at most {most:.1g}"
+    doubling = (
+        f"doubling gains {mean:.2g} on average, at most {most:.2g} in 9 of 10 studies; "
+        "half of all studies gain nothing"
+    )
+    return [headline, gains, doubling, near, repeat]
 
 
 GOOD_REGIONS = {

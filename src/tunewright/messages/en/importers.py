@@ -19,6 +19,10 @@ SENTENCES: dict[str, Template] = {
     "imported.torn_files": (
         "{count:count .wandb file} torn or of another version; what is whole was read."
     ),
+    "imported.torn_runs": "{count:count run} with a torn file; what is whole was read.",
+    "imported.no_status": (
+        "{tool} keeps no status: {count:count run} taken as completed, also one that crashed."
+    ),
     "imported.no_curves": "{count:count run} without a .wandb file: only final values are known.",
     "imported.torn_events": "{count:count trial} with an event file that is torn at its end.",
     "imported.no_hyperparameters": (

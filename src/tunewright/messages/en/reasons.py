@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tunewright.messages import Facts, Template, text
+from tunewright.messages import Facts, Template, text, words
 
 
 def _at_step(facts: Facts) -> str:
     """Where it happened; a reason that speaks of several trials has no step."""
     step = facts.get("step")
     return "" if step is None else f" at step {step}"
+
+
+def _pruned(facts: Facts) -> str:
+    """Why it could not win; another tool's reason has a step at most."""
+    if "bound" not in facts:
+        return f"pruned{_at_step(facts)}"
+    return (
+        f"pruned{_at_step(facts)}: {facts['metric']} is {words.number(facts['value'])} and ends at "
+        f"{words.number(facts['bound'])} at best, worse than the {facts['place']}th best "
+        f"({words.number(facts['reference'])}; {facts['curves']} finished curves)"
+    )
 
 
 def _inner(facts: Facts) -> str:
@@ -145,7 +156,7 @@ SENTENCES: dict[str, Template] = {
         f"died {facts['deaths']} times, at last: {_inner(facts)}"
     ),
     "trial.called_exit": "the training program called sys.exit({status})",
-    "trial.pruned": lambda facts: f"pruned{_at_step(facts)}",
+    "trial.pruned": _pruned,
     "trial.not_loaded": lambda facts: (
         f"the training function could not be loaded in a worker: {_inner(facts)}"
     ),

@@ -13,6 +13,8 @@ _PARTS = {
     "optimizer choice": "which optimizer: a question of a round, since each needs its own tuning",
     "strength": "the weight of a part of the loss or the update, by its name",
     "model": "the model: a question of a round",
+    "method": "which method: a question of a round",
+    "loss choice": "which loss: a question of a round",
     "augmentation": "augmentation: a question of a round",
     "length": "the length of training: never tuned, the longest would win",
     "batch size": "the batch size: never tuned for a validation metric; a probe chooses it",
@@ -99,10 +101,12 @@ SENTENCES: dict[str, Template] = {
     "scan.found": "{style}: {options:count option}, {hyperparameters:count hyperparameter}",
     "scan.needs": "no default is known of {required:list}: a round must name a value or a range",
     "scan.tried": (
-        "tried for {seconds:duration}; {patterns:count pattern} of lines found in its output"
+        "tried for {seconds:duration}; found {patterns:count pattern} of lines in its output and "
+        "{files:count file} with measurements in its folder"
     ),
+    "scan.tried_file": "{pattern}: {points:count row} of {metrics:list}",
     "scan.tried_nothing": (
-        "tried for {seconds:duration}; no measurement found in its output. Print one JSON object "
-        "per measurement, or write [workload.read] yourself"
+        "tried for {seconds:duration}; no measurement found in its output or its folder. Print one "
+        "JSON object per measurement, or write [workload.read] yourself"
     ),
 }

@@ -92,11 +92,23 @@ class AxisData:
 
 
 def axis(results: Results, only: Sequence[str] = ()) -> Figure[AxisData]:
-    """The objective against every searched hyperparameter, or `only` those columns."""
+    """The objective against every searched hyperparameter, or `only` those columns.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        only: columns to show; empty: every searched hyperparameter.
+    """
     data = axis_data(results, only)
     _, rows = _grid(data)
     size = (SINGLE, HEIGHT) if len(data.panels) <= NARROW else (DOUBLE, 0.6 + 2.9 * rows)
-    return Figure("axis", data, _caption(data), size, str(results.round.goal), drawing=draw_axis)
+    return Figure(
+        "axis",
+        data,
+        caption=_caption(data),
+        size=size,
+        goal=str(results.round.goal),
+        drawing=draw_axis,
+    )
 
 
 def _grid(data: AxisData) -> tuple[int, int]:

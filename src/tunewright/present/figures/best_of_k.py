@@ -64,11 +64,17 @@ class BestOfKData:
 
 
 def best_of_k(results: Results) -> Figure[BestOfKData]:
-    """Box plots of the best of k trials for each study."""
+    """Box plots of the best of k trials for each study.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+    """
     data = best_of_k_data(results)
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, HEIGHT)
     goal = str(results.round.goal)
-    return Figure("best_of_k", data, _caption(data), size, goal, drawing=draw_best_of_k)
+    return Figure(
+        "best_of_k", data, caption=_caption(data), size=size, goal=goal, drawing=draw_best_of_k
+    )
 
 
 def best_of_k_data(results: Results) -> BestOfKData:

@@ -50,10 +50,14 @@ class BestStepData:
 
 
 def best_step(results: Results) -> Figure[BestStepData]:
-    """A histogram of the best step, with the best trials in a separate colour."""
+    """A histogram of the best step, with the best trials in a separate colour.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+    """
     data = best_step_data(results)
     goal = str(results.round.goal)
-    return Figure("best_step", data, _caption(data), goal=goal, drawing=draw_best_step)
+    return Figure("best_step", data, caption=_caption(data), goal=goal, drawing=draw_best_step)
 
 
 def best_step_data(results: Results) -> BestStepData:

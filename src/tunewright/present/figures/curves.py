@@ -82,12 +82,23 @@ class CurvesData:
 def curves(
     results: Results, best: int = FEW, trials: Sequence[int] | None = None
 ) -> Figure[CurvesData]:
-    """The curves of the `best` few trials per study, or of the `trials` with these numbers."""
+    """The curves of the `best` few trials per study, or of the `trials` with these numbers.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        best: how many trials of each study.
+        trials: numbers of trials to show in their place.
+    """
     data = curves_data(results, best, trials)
     width = SINGLE if len(data.studies) <= 2 else DOUBLE
     size = (width, HEIGHT + (0.6 if data.has_losses else 0.0))
     return Figure(
-        "curves", data, _caption(data), size, str(results.round.goal), drawing=draw_curves
+        "curves",
+        data,
+        caption=_caption(data),
+        size=size,
+        goal=str(results.round.goal),
+        drawing=draw_curves,
     )
 
 

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -70,10 +70,11 @@ class Figure(Generic[Data]):
 
     name: str  # of the kind of figure, such as `axis`
     data: Data
+    _: KW_ONLY
     caption: tuple[Message, ...]  # for those who cannot see it, and below it for those who can
     size: tuple[float, float] = (SINGLE, HEIGHT)  # inches
     goal: str = ""  # the question of the round, below the title of a file
-    drawing: Drawing[Data] = field(repr=False, kw_only=True)
+    drawing: Drawing[Data] = field(repr=False)
 
     def __repr__(self) -> str:
         """The kind and the caption, without the data."""

@@ -53,13 +53,18 @@ class GradientNormData:
 
 
 def gradient_norm(results: Results, best: int = FEW) -> Figure[GradientNormData]:
-    """The gradient norm of the `best` trials by step, and the best one's histogram."""
+    """The gradient norm of the `best` trials by step, and the best one's histogram.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        best: how many trials.
+    """
     data = gradient_norm_data(results, best)
     trials = [one.trial for one in data.trials]
     facts = {"metric": data.metric, "trials": trials, "clip_norm": data.clip_norm}
     said = (Message("figure.gradient_norm", facts),)
     goal = str(results.round.goal)
-    return Figure("gradient_norm", data, said, goal=goal, drawing=draw_gradient_norm)
+    return Figure("gradient_norm", data, caption=said, goal=goal, drawing=draw_gradient_norm)
 
 
 def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:

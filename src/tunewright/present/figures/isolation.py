@@ -68,11 +68,18 @@ class IsolationData:
 
 
 def isolation(results: Results, name: str | None = None) -> Figure[IsolationData]:
-    """The best objective by value of a scientific hyperparameter; the first one without a name."""
+    """The best objective by value of a scientific hyperparameter; the first one without a name.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        name: a scientific hyperparameter; None: the first one.
+    """
     data = isolation_data(results, name)
     size = (DOUBLE if len(data.arms) > MANY else SINGLE, HEIGHT)
     goal = str(results.round.goal)
-    return Figure("isolation", data, _caption(data), size, goal, drawing=draw_isolation)
+    return Figure(
+        "isolation", data, caption=_caption(data), size=size, goal=goal, drawing=draw_isolation
+    )
 
 
 def isolation_data(results: Results, name: str | None = None) -> IsolationData:

@@ -57,9 +57,17 @@ class PairData:
 def pair(
     results: Results, columns: Sequence[str] = (), findings: Iterable[Finding] | None = None
 ) -> Figure[PairData]:
-    """Two hyperparameters against each other: `columns`, or the two most important ones."""
+    """Two hyperparameters against each other: `columns`, or the two most important ones.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        columns: two hyperparameters; empty: the two most important ones.
+        findings: those of `tw.check(results)`; None: the question is asked again.
+    """
     data = pair_data(results, columns, findings)
-    return Figure("pair", data, _caption(data), goal=str(results.round.goal), drawing=draw_pair)
+    return Figure(
+        "pair", data, caption=_caption(data), goal=str(results.round.goal), drawing=draw_pair
+    )
 
 
 def pair_data(

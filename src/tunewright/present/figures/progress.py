@@ -64,12 +64,18 @@ class ProgressData:
 
 
 def progress(rounds: Results | Sequence[Results]) -> Figure[ProgressData]:
-    """The trials of a round, or of several one after the other, with the best so far as a line."""
+    """The trials of a round, or of several one after the other, with the best so far as a line.
+
+    Args:
+        rounds: a round, or several in their order.
+    """
     given = [rounds] if isinstance(rounds, Results) else list(rounds)
     data = progress_data(given)
     size = (SINGLE if isinstance(rounds, Results) else DOUBLE, HEIGHT)
     goal = str(given[0].round.goal)
-    return Figure("progress", data, _caption(data), size, goal, drawing=draw_progress)
+    return Figure(
+        "progress", data, caption=_caption(data), size=size, goal=goal, drawing=draw_progress
+    )
 
 
 def progress_data(rounds: Sequence[Results]) -> ProgressData:

@@ -60,12 +60,19 @@ class SensitivityData:
 def sensitivity(
     results: Results, findings: Iterable[Finding] | None = None
 ) -> Figure[SensitivityData]:
-    """The importance of each hyperparameter; `findings` saves asking the question again."""
+    """The importance of each hyperparameter; `findings` saves asking the question again.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        findings: those of `tw.check(results)`; None: the question is asked again.
+    """
     data = sensitivity_data(results, findings)
     rows = max((min(MOST, len(s.importances)) for s in data.studies), default=2)
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, max(HEIGHT, 1.2 + 0.34 * rows))
     goal = str(results.round.goal)
-    return Figure("sensitivity", data, _caption(data), size, goal, drawing=draw_sensitivity)
+    return Figure(
+        "sensitivity", data, caption=_caption(data), size=size, goal=goal, drawing=draw_sensitivity
+    )
 
 
 def sensitivity_data(

@@ -75,9 +75,13 @@ class StepsToFitData:
 
 
 def steps_to_fit(answer: Sweep) -> Figure[StepsToFitData]:
-    """Steps to a perfect fit by learning rate, as `probes.train_steps` found them."""
+    """Steps to a perfect fit by learning rate, as `probes.train_steps` found them.
+
+    Args:
+        answer: of `tw.probes.train_steps`.
+    """
     data = steps_to_fit_data(answer)
-    return Figure("steps_to_fit", data, _caption(data), drawing=draw_steps_to_fit)
+    return Figure("steps_to_fit", data, caption=_caption(data), drawing=draw_steps_to_fit)
 
 
 def steps_to_fit_data(answer: Sweep) -> StepsToFitData:

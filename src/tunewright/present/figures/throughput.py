@@ -60,9 +60,13 @@ class ThroughputData:
 
 
 def throughput(answer: ThroughputAnswer) -> Figure[ThroughputData]:
-    """Throughput and time per step of every batch size that was measured."""
+    """Throughput and time per step of every batch size that was measured.
+
+    Args:
+        answer: of `tw.probes.batch_size`.
+    """
     data = throughput_data(answer)
-    return Figure("throughput", data, _caption(data), drawing=draw_throughput)
+    return Figure("throughput", data, caption=_caption(data), drawing=draw_throughput)
 
 
 def throughput_data(answer: ThroughputAnswer) -> ThroughputData:

@@ -141,7 +141,7 @@ def without_fixed(own: Round) -> tuple[str, ...]:
 
 
 def _shown(searched: Range | None) -> str:
-    if searched is not None and searched.choices is not None:
+    if searched is not None and searched.choices is not None and searched.belief is None:
         return f"[{', '.join(words.value(v) for v in searched.choices)}]"
     return str(searched)
 

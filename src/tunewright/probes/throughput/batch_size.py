@@ -13,8 +13,8 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,6 @@ from tunewright.probes.throughput.kept_rows import KeptRows, has_answer
 from tunewright.probes.throughput.knee import knee
 from tunewright.probes.throughput.largest_size import (
     SETTLE,
-    Bounds,
     Largest,
     both,
     closing,
@@ -41,65 +40,52 @@ from tunewright.probes.throughput.rigs import Rigs
 from tunewright.probes.throughput.size_answer import BatchSizes, concluded, revived
 from tunewright.probes.throughput.size_notes import later_change
 from tunewright.probes.throughput.size_row import measure
-from tunewright.probes.throughput.size_sweep import Plan, sweep, watched
+from tunewright.probes.throughput.size_sweep import sweep, watched
+from tunewright.probes.throughput.size_terms import BatchSizeTerms, shown
 from tunewright.probes.throughput.subject import Subject, subject_of
-from tunewright.probes.throughput.timing import TimingRule
 from tunewright.probes.throughput.unseen import unseen
 from tunewright.progress.choose import Wanted, lines_for
 from tunewright.store.provenance import digest
-
-MOST = 2**20  # examples per step; nobody trains with more
 
 
 def batch_size(
     what: Workload | Callable[..., Any],
     *,
     fixed: Mapping[str, Value] | None = None,
-    smallest: int | None = None,
-    largest: int | None = None,
-    sizes: Sequence[int] | None = None,
-    everything: bool = False,
-    longest: Mapping[str, Value] | None = None,
-    processes: int = 1,
-    memory_gb: float | None = None,
+    terms: BatchSizeTerms | None = None,
     cost: Cost | None = None,
-    rule: TimingRule | None = None,
     store: str | Path | None = "tuning.db",
     again: bool = False,
-    longest_step_s: float = 20.0,
     progress: Wanted = "auto",
 ) -> BatchSizes:
     """Find the batch sizes that fit, the throughput of each, and the one to use.
 
-    `what` is a factory `make_step(batch_size)` whose result does one whole training step each time
-    it is called, or a workload whose training function uses `run.steps` (`pipeline.fit` does), or
-    whose command prints its steps; `fixed` gives its other hyperparameters. Sizes are doubled from
-    `smallest` until a doubling no longer pays, or all that fit with `everything`; or exactly
-    `sizes`. `longest` gives the hyperparameters with which examples are largest, such as
-    `{"sequence_length": 4096}`: sizes are timed without them, but must fit with them too.
-    With several `processes` torchrun's variables are set and `batch_size` counts the examples of
-    all. `memory_gb` limits the memory, on a CPU too. Measured sizes are kept in `store`
-    (a workload's own; None keeps nothing) and are good until model, optimizer, precision, device,
-    processes, example shape or the source of the step change; `again` measures anew.
-    `progress` is as for `tw.run`; every size is a message.
+    Measured sizes are valid until model, optimizer, precision, device, processes, example shape or
+    the source of the step change.
+
+        answer = tw.probes.batch_size(make_step, terms=tw.probes.BatchSizeTerms(largest=4096))
+        answer.headline, answer.settings
+
+    Args:
+        what: a factory `make_step(batch_size)` whose result does one whole training step each time
+            it is called, or a workload whose training function uses `run.steps` (`pipeline.fit`
+            does) or whose command prints its steps.
+        fixed: its other hyperparameters.
+        terms: which sizes, how many processes, how much memory; None: the defaults.
+        cost: prices and the steps to the goal, for the time and price of a training.
+        store: where answers are stored; a workload has its own; None: nowhere.
+        again: measure anew although the store has an answer.
+        progress: as for `tw.run`; every size is a message.
     """
     started = time.monotonic()
+    asked = terms or BatchSizeTerms()
+    _refuse_torchrun()
     subject = subject_of(what, fixed)
     kept_in = what.store if isinstance(what, Workload) else store
-    asked = Asked(
-        tuple(sorted(set(sizes or ()))),
-        _smallest(smallest, sizes, processes),
-        min(largest or MOST, max(sizes, default=MOST) if sizes else MOST),
-        everything,
-        processes,
-        memory_gb,
-        rule or TimingRule(),
-        longest_step_s,
-        _shown(longest) if longest else "",
-    )
-    asked.check()
+    processes, memory_gb = asked.processes, asked.memory_gb
     if subject.kind == "command" and processes > 1:
         raise DesignError("throughput.processes_of_command", processes=processes)
+    largest = subject_of(what, {**(fixed or {}), **asked.longest}) if asked.longest else None
     answer = probe_rig(
         opener(subject, processes, memory_gb),
         subject,
@@ -110,9 +96,7 @@ def batch_size(
         say=lines_for(progress),
         started=started,
         alone=opener(subject, 1, memory_gb) if processes > 1 else None,
-        longest=opener(subject_of(what, {**(fixed or {}), **longest}), processes, memory_gb)
-        if longest
-        else None,
+        longest=None if largest is None else opener(largest, processes, memory_gb),
         ahead=_second_needed(subject, asked) and (again or not has_answer(kept_in, subject.name)),
     )
     later = later_change(
@@ -121,57 +105,10 @@ def batch_size(
     return replace(answer, notes=(*answer.notes, later))
 
 
-@dataclass(frozen=True)
-class Asked:
-    """How the question was put."""
-
-    sizes: tuple[int, ...]
-    smallest: int
-    most: int
-    everything: bool
-    processes: int
-    memory_gb: float | None
-    rule: TimingRule
-    longest_step_s: float = 20.0
-    longest: str = ""  # the hyperparameters of the largest examples, in words
-
-    @property
-    def plan(self) -> Plan:
-        """Which sizes are timed, and how carefully."""
-        return Plan(self.sizes, self.smallest, self.everything, self.rule)
-
-    @property
-    def bounds(self) -> Bounds:
-        """Where the largest size is looked for."""
-        memory_mb = None if self.memory_gb is None else self.memory_gb * 1024
-        return Bounds(self.smallest, self.most, self.processes, memory_mb, self.longest_step_s)
-
-    def check(self) -> None:
-        """Refuse what cannot be asked."""
-        problems: list[Message] = []
-        if self.processes < 1:
-            problems.append(Message("throughput.no_process", {"processes": self.processes}))
-        launched = int(os.environ.get("WORLD_SIZE", "1"))
-        if launched > 1:
-            problems.append(Message("throughput.under_torchrun", {"processes": launched}))
-        if self.memory_gb is not None and self.memory_gb <= 0:
-            problems.append(Message("throughput.bad_memory_limit", {"memory_gb": self.memory_gb}))
-        if self.smallest < 1 or any(size < 1 for size in self.sizes):
-            problems.append(Message("throughput.bad_size"))
-        uneven = [s for s in (self.smallest, *self.sizes) if s % max(self.processes, 1)]
-        if uneven:
-            problems.append(
-                Message("throughput.uneven_size", {"size": uneven[0], "processes": self.processes})
-            )
-        if self.most < self.smallest:
-            problems.append(
-                Message(
-                    "throughput.largest_below_smallest",
-                    {"largest": self.most, "smallest": self.smallest},
-                )
-            )
-        if problems:
-            raise DesignError.several(problems)
+def _refuse_torchrun() -> None:
+    launched = int(os.environ.get("WORLD_SIZE", "1"))
+    if launched > 1:
+        raise DesignError("throughput.under_torchrun", processes=launched)
 
 
 def opener(subject: Subject, processes: int, memory_gb: float | None) -> OpenRig:
@@ -183,7 +120,7 @@ def opener(subject: Subject, processes: int, memory_gb: float | None) -> OpenRig
 def probe_rig(
     open_rig: OpenRig,
     subject: Subject,
-    asked: Asked,
+    asked: BatchSizeTerms,
     cost: Cost,
     store: str | Path | None = None,
     *,
@@ -201,31 +138,33 @@ def probe_rig(
     """
     with contextlib.closing(Rigs(open_rig, asked.processes == 1, ahead)) as rigs:
         try:
-            device, first, seen = rigs.use(lambda rig: _look(rig, asked.smallest))
+            device, first, seen = rigs.use(lambda rig: _look(rig, asked.first))
         except OutOfMemory as error:
             raise WorkloadError(
                 "throughput.nothing_fits",
                 subject=subject.name,
-                smallest=asked.smallest,
+                smallest=asked.first,
                 error=error,
             ) from None
-        found = {**seen, "fixed": _shown(subject.configuration), "code": _code(subject)}
-        kept = KeptRows(store, subject.name, found, asdict(asked))
+        found = {**seen, "fixed": shown(subject.configuration), "code": _code(subject)}
+        kept = KeptRows(store, subject.name, found, asked.key())
         if kept.answer is not None and not again:
             return replace(revived(kept.answer, cost), from_record=True)
         notes = kept.changed
         for note in notes:
             say(note.text)
         if again:
-            kept = KeptRows(None, subject.name, found, asdict(asked))
+            kept = KeptRows(None, subject.name, found, asked.key())
         if longest is None:
             largest = find_largest(rigs, asked.bounds, device, first, say)
         else:
-            say(Message("probe.progress.largest_with", {"longest": asked.longest}).text)
+            say(Message("probe.progress.largest_with", {"longest": asked.longest_shown}).text)
             second = _with_longest(longest, subject, asked, say)
             say(Message("probe.progress.largest_without").text)
             bounds = replace(asked.bounds, most=second.batch_size)
-            largest = both(find_largest(rigs, bounds, device, first, say), second, asked.longest)
+            largest = both(
+                find_largest(rigs, bounds, device, first, say), second, asked.longest_shown
+            )
         rows = sweep(rigs, subject, asked.plan, largest, kept, say)
         best = knee([row.rate for row in rows])
         if device.kind == "cuda" and subject.kind != "command":
@@ -255,35 +194,29 @@ def probe_rig(
         seconds=time.monotonic() - started if started else 0.0,
     )
     if again and store is not None:
-        kept = KeptRows(store, subject.name, found, asdict(asked))
+        kept = KeptRows(store, subject.name, found, asked.key())
     kept.conclude(as_document(answer))
     return answer
 
 
-def _second_needed(subject: Subject, asked: Asked) -> bool:
+def _second_needed(subject: Subject, asked: BatchSizeTerms) -> bool:
     """Whether a second process will surely be needed, so that it may be started with the first."""
-    return subject.kind != "command" and asked.processes == 1 and asked.most > asked.smallest
-
-
-def _smallest(smallest: int | None, sizes: Sequence[int] | None, processes: int) -> int:
-    if smallest is not None:
-        return smallest
-    return min(sizes) if sizes else max(processes, 1)
+    return subject.kind != "command" and asked.processes == 1 and asked.most > asked.first
 
 
 def _with_longest(
-    open_rig: OpenRig, subject: Subject, asked: Asked, say: Callable[[str], None]
+    open_rig: OpenRig, subject: Subject, asked: BatchSizeTerms, say: Callable[[str], None]
 ) -> Largest:
     """The largest size of the longest examples, found like any other."""
     with contextlib.closing(Rigs(open_rig, asked.processes == 1)) as rigs:
         try:
-            device, first, _ = rigs.use(lambda rig: _look(rig, asked.smallest))
+            device, first, _ = rigs.use(lambda rig: _look(rig, asked.first))
         except OutOfMemory as error:
             raise WorkloadError(
                 "throughput.longest_does_not_fit",
                 subject=subject.name,
-                longest=asked.longest,
-                smallest=asked.smallest,
+                longest=asked.longest_shown,
+                smallest=asked.first,
                 error=error,
             ) from None
         return find_largest(rigs, asked.bounds, device, first, say)
@@ -298,7 +231,3 @@ def _look(rig: Rig, smallest: int) -> tuple[Device, MemoryPoint, dict[str, str]]
 def _code(subject: Subject) -> str:
     """The source files of what is stepped: an edit of the step is another step."""
     return digest(sources(subject.function))[:12] or "unknown"
-
-
-def _shown(configuration: Mapping[str, Value]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in sorted(configuration.items())) or "none"

@@ -16,14 +16,13 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
 from tunewright.design.ranges import Value
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import Assignment
-from tunewright.execution.handle import Run
 from tunewright.execution.logged_value import as_step
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.attempt import OUT_OF_MEMORY, judge
@@ -47,8 +46,6 @@ HINT = 'print a line {"step": n} every second or so, from the first steps on'
 class StampedHandle(ProbeHandle):
     """The handle of a program: each step line is stamped."""
 
-    stop_asked = False
-
     def __init__(
         self, configuration: Mapping[str, Value], folder: Path, stamps: Stamps, eval_every: int
     ) -> None:
@@ -56,11 +53,24 @@ class StampedHandle(ProbeHandle):
         super().__init__(configuration, folder, lambda: None)
         self._stamps, self.eval_every = stamps, eval_every
 
+    def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """It has arrived at a step; what it measured there does not matter."""
+        self._stamps.add(as_step(step))
+
+
+class StampedControl:
+    """What a probed program needs beside its handle; no trial is behind it."""
+
+    def __init__(self, run: StampedHandle) -> None:
+        """The program's lines go to `run`."""
+        self.run = run
+
     @property
     def given(self) -> tuple[Assignment, Objective, Meaning]:
         """What `current_run` in the program makes a handle from: no trial of a round."""
+        run = self.run
         trial = Assignment(
-            0, 1, None, "", self.configuration, 0, 0, self.folder, eval_every=self.eval_every
+            0, 1, None, "", run.configuration, 0, 0, run.folder, eval_every=run.eval_every
         )
         return trial, minimize("loss"), Meaning()
 
@@ -69,13 +79,6 @@ class StampedHandle(ProbeHandle):
 
     def relay_saved(self, step: int, path: str, sha256: str) -> None:
         """The folder is removed when the probe ends."""
-
-    def applied(self, values: Mapping[str, Any] | None = None, **named: Any) -> None:
-        """A probe checks no values."""
-
-    def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
-        """It has arrived at a step; what it measured there does not matter."""
-        self._stamps.add(as_step(step))
 
 
 class Program:
@@ -91,7 +94,7 @@ class Program:
 
     def _listen(self, command: Command, handle: StampedHandle) -> None:
         try:
-            run_program(command, cast(Run, handle))
+            run_program(command, StampedControl(handle))
         except BaseException as error:  # reported when the rig asks
             self.error = error
 

@@ -50,7 +50,7 @@ TRACED = 10  # steps
 NO_BATCHES = Message("probe.input_bound.no_batches")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InputBound(Answer):
     """What the probe found."""
 
@@ -262,27 +262,27 @@ def concluded(
     data = None if held is None or free_mb is None else DataSize(held, free_mb)
     stalls = find_stalls(each) if share is not None and share > WATCH else None
     return InputBound(
-        subject,
-        batch_size,
-        verdict,
-        steps,
-        seconds / steps,
-        share,
-        ratio,
-        waits,
-        tuple(ladder),
-        tuple(stages),
-        workers,
-        _best(ladder) if fewest is None else fewest,
-        stalls,
-        (
+        subject=subject,
+        batch_size=batch_size,
+        verdict=verdict,
+        steps=steps,
+        time_per_step_s=seconds / steps,
+        waiting_share=share,
+        slowdown=ratio,
+        host_waits=waits,
+        ladder=tuple(ladder),
+        stages=tuple(stages),
+        workers=workers,
+        enough_workers=_best(ladder) if fewest is None else fewest,
+        stalls=stalls,
+        notes=(
             *_notes(ladder, fewest, needed, verdict),
             *_stall_notes(stalls, loader),
             *_copy_notes(copy_s, seconds / steps, any(stage.name == PIN for stage in stages)),
         ),
-        tuple(depths),
-        None if loader is None else loader.prefetch_factor,
-        advised(stages, unused or {}, data) if verdict == "input_bound" else (),
+        depths=tuple(depths),
+        prefetch_factor=None if loader is None else loader.prefetch_factor,
+        advice=advised(stages, unused or {}, data) if verdict == "input_bound" else (),
     )
 
 

@@ -18,7 +18,7 @@ from tunewright.probes.throughput.size_notes import size_notes
 from tunewright.probes.throughput.size_row import SizeRow, from_data
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BatchSizes(Answer):
     """What the probe found."""
 
@@ -113,21 +113,21 @@ def concluded(
     useful = {row.batch_size: row.timing.time_per_step_s for row in rows if row.batch_size <= best}
     priced = costs(useful, cost, devices=processes)
     return BatchSizes(
-        subject,
-        batch_name,
-        tuple(rows),
-        best,
-        largest,
-        judge([row.seen for row in rows], best, processes, efficiency),
-        priced,
-        cost.assumption,
-        least_time(priced, cost.budget),
-        least_price(priced) or best,
-        dict(identity),
-        processes,
-        efficiency,
-        tuple(size_notes(rows, best, largest, cost, priced, processes, efficiency)),
-        0.0,
+        subject=subject,
+        batch_name=batch_name,
+        rows=tuple(rows),
+        knee=best,
+        largest=largest,
+        bottleneck=judge([row.seen for row in rows], best, processes, efficiency),
+        costs=priced,
+        assumption=cost.assumption,
+        least_time=least_time(priced, cost.budget),
+        least_price=least_price(priced) or best,
+        identity=dict(identity),
+        processes=processes,
+        efficiency=efficiency,
+        notes=tuple(size_notes(rows, best, largest, cost, priced, processes, efficiency)),
+        seconds=0.0,
     )
 
 

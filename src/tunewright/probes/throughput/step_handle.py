@@ -26,12 +26,15 @@ class ProbeHandle:
     ) -> None:
         """`pace` waits between steps as the probe wishes; `folder` goes when the probe ends."""
         self.configuration = dict(configuration)
-        self.number = None
+        self.number: int | None = None
+        self.total: int | None = None  # the probe decides
+        self.stop_asked = False
+        self.alone = False
         self.seeds = seeds(0, rank=rank())
         self.devices: tuple[str, ...] = ()
         self.attempt = 1
         self.start_step = self.step = 0
-        self.restored = None
+        self.restored: Any = None
         self.folder = folder
         self.eval_every = sys.maxsize
         self.drove = False  # whether the function ever asked for steps
@@ -46,6 +49,12 @@ class ProbeHandle:
             yield step
 
     def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """Nothing is kept."""
+
+    def applied(self, values: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """A probe checks no values."""
+
+    def flush(self) -> None:
         """Nothing is kept."""
 
     def eval_due(self, step: int) -> bool:

@@ -22,7 +22,7 @@ NOTHING_S = 3e-6  # an empty function takes a tenth of this, one small matrix pr
 RunWindows = Callable[[Sequence[int]], Sequence[float]]  # steps of each window -> its seconds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TimingRule:
     """How carefully a step is timed."""
 

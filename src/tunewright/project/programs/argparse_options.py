@@ -14,6 +14,7 @@ from tunewright.messages import Message
 from tunewright.project.programs.declared import UNKNOWN, Declared, Kind, Source, kind_of
 from tunewright.project.programs.literals import assigned, dotted, value_of
 
+_TITLE = "title of "  # before the name of a group; no name of Python has a space
 MOST_TURNS = 100  # of a loop that declares options
 TRAINS = ("train", "fit", "run", "pretrain", "finetune")  # subcommands that may train
 _KINDS: dict[str, Kind] = {"float": "float", "int": "int", "str": "str", "Path": "str"}
@@ -28,7 +29,7 @@ class Options:
     notes: tuple[Message, ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Found:
     """One option and the parser it was added to."""
 
@@ -43,7 +44,7 @@ def argparse_options(source: Source, imported: bool = False) -> Options:
     """
     names = dict(source.constants)
     body = [node for node in source.tree.body if not (imported and _is_main(node))]
-    found = list(_walk(body, names, False))
+    found = [replace(one, option=source.remarked(one.option)) for one in _walk(body, names, False)]
     commands = _subcommands(source)
     chosen = next((one for one in TRAINS if one in commands.values()), "")
     notes = []
@@ -73,6 +74,8 @@ def _walk(body: list[ast.stmt], names: Mapping[str, Any], conditional: bool) -> 
         for name, value in assigned(node):
             if (made := value_of(value, own)) is not UNKNOWN:
                 own[name] = made
+            if title := _group(value, own):
+                own[_TITLE + name] = title
         if isinstance(node, ast.For):
             for bound in _turns(node, own):
                 yield from _walk(node.body, {**own, **bound}, conditional)
@@ -94,7 +97,18 @@ def _walk(body: list[ast.stmt], names: Mapping[str, Any], conditional: bool) -> 
                     assert isinstance(call, ast.Call)
                     option = _option(call, own, conditional)
                     if option is not None:
-                        yield _Found(option, dotted(func.value))
+                        parser = dotted(func.value)
+                        titled = replace(option, section=str(own.get(_TITLE + parser, "")))
+                        yield _Found(titled, parser)
+
+
+def _group(made: ast.expr, names: Mapping[str, Any]) -> str:
+    """The title of `parser.add_argument_group("title")`; empty for any other expression."""
+    if not isinstance(made, ast.Call) or not dotted(made.func).endswith(".add_argument_group"):
+        return ""
+    titles = [*made.args[:1], *(one.value for one in made.keywords if one.arg == "title")]
+    title = value_of(titles[0], names) if titles else ""
+    return title if isinstance(title, str) else ""
 
 
 def _is_main(node: ast.stmt) -> bool:
@@ -166,8 +180,8 @@ def _option(call: ast.Call, names: Mapping[str, Any], conditional: bool) -> Decl
         required,
         conditional,
         text if isinstance(text, str) else "",
-        call.lineno,
-        tuple(notes),
+        line=call.lineno,
+        notes=tuple(notes),
     )
 
 

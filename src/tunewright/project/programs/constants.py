@@ -34,24 +34,25 @@ def overridden(source: Source) -> list[Declared]:
             known = own is not UNKNOWN
             plain = own if known else None
             if known or isinstance(value, ast.IfExp):
-                found[name] = Declared(
-                    name, f"--{name}", kind_of(plain), plain, known, line=node.lineno
-                )
+                made = Declared(name, f"--{name}", kind_of(plain), plain, known, line=node.lineno)
+                found[name] = source.remarked(made)
     return list(found.values())
 
 
 def module_options(source: Source) -> list[Declared]:
     """The constants of a program without a command line: of its module, and of a settings class."""
     found: dict[str, Declared] = {}
+    counted = _changed_later(source)
     for node in source.tree.body:
         for name, value in assigned(node):
             own = value_of(value, source.constants)
-            if own is UNKNOWN or own is None or _MACHINERY.match(name):
+            if own is UNKNOWN or own is None or _MACHINERY.match(name) or name in counted:
                 continue
             if name in found:
                 found.pop(name)  # set twice: which one counts is not known
                 continue
-            found[name] = Declared(name, name, kind_of(own), own, line=node.lineno)
+            made = Declared(name, name, kind_of(own), own, line=node.lineno)
+            found[name] = source.remarked(made)
     for holder in _holders(source):
         for statement in holder.body:
             for name, value in assigned(statement):
@@ -59,8 +60,24 @@ def module_options(source: Source) -> list[Declared]:
                 if own is UNKNOWN or own is None:
                     continue
                 full = f"{holder.name}.{name}"
-                found[full] = Declared(full, full, kind_of(own), own, line=statement.lineno)
+                made = Declared(full, full, kind_of(own), own, line=statement.lineno)
+                found[full] = source.remarked(made)
     return list(found.values())
+
+
+def _changed_later(source: Source) -> set[str]:
+    """The names that a loop, a branch or a function changes: counters and sums, no settings."""
+    found: set[str] = set()
+    for statement in source.tree.body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                found.add(node.target.id)
+            elif isinstance(node, ast.Global):
+                found.update(node.names)
+            elif isinstance(node, ast.For | ast.While) and node in source.tree.body:
+                stored = (one for one in ast.walk(node) if isinstance(one, ast.Name))
+                found.update(one.id for one in stored if isinstance(one.ctx, ast.Store))
+    return found
 
 
 def seeds_in_code(source: Source) -> list[int]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import tokenize
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from tunewright.messages import Message
+from tunewright.project.programs.remarks import Remarks, remarks_of
 
 LARGEST = 5_000_000  # bytes of a source file that is read
 UNKNOWN = object()  # a value that the source alone does not give
@@ -34,6 +36,7 @@ class Declared:
     required: bool = False
     conditional: bool = False  # declared under an `if`
     help: str = ""
+    section: str = ""  # the group or the heading that it stands under
     line: int = 0
     notes: tuple[Message, ...] = ()
 
@@ -52,6 +55,16 @@ class Source:
     text: str
     tree: ast.Module
     constants: Mapping[str, Any] = field(default_factory=dict)  # of the module, by name
+
+    @cached_property
+    def remarks(self) -> Remarks:
+        """Its comments."""
+        return remarks_of(self.text)
+
+    def remarked(self, own: Declared) -> Declared:
+        """The option with the heading above its line and the remark beside it."""
+        section = own.section or self.remarks.heading(own.line)
+        return replace(own, section=section, help=own.help or self.remarks.remark(own.line))
 
     def imports(self) -> dict[str, str]:
         """What each imported name is: `{"DC": "dataclasses.dataclass"}`."""

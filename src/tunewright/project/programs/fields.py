@@ -31,6 +31,11 @@ LIBRARIES = {
     "transformers.Seq2SeqTrainingArguments": "transformers/training_args_seq2seq.py",
     "trl.SFTConfig": "trl/trainer/sft_config.py",
     "trl.DPOConfig": "trl/trainer/dpo_config.py",
+    "trl.GRPOConfig": "trl/trainer/grpo_config.py",
+    "trl.RewardConfig": "trl/trainer/reward_config.py",
+    "trl.ModelConfig": "trl/trainer/model_config.py",
+    "trl.ScriptArguments": "trl/scripts/utils.py",
+    "trl.DatasetMixtureConfig": "trl/scripts/utils.py",
 }
 _KINDS: dict[str, Kind] = {"float": "float", "int": "int", "str": "str", "bool": "bool"}
 _LISTS = ("list", "List", "tuple", "Tuple", "Sequence", "dict", "Dict", "set", "Set")
@@ -89,7 +94,8 @@ def fields_of(
     node, source = found
     names = {**source.constants, **module_constants(ast.Module(node.body, []))}
     inherited: dict[str, Declared | Message] = {}
-    own = Classes({**classes_of([source]).known, **classes.known}, classes.imported)
+    beside = classes_of([source, *_beside(source)])
+    own = Classes({**beside.known, **classes.known}, classes.imported)
     for base in node.bases:
         base_classes = Classes(own.known, {**source.imports(), **classes.imported})
         for one in fields_of(dotted(base), base_classes, prefix, depth + 1):
@@ -105,8 +111,18 @@ def fields_of(
             for one in fields_of(nested, own, f"{prefix}{named}.", depth + 1):
                 inherited[one.name if isinstance(one, Declared) else one.code] = one
             continue
-        inherited[f"{prefix}{named}"] = _field(statement, prefix + named, names)
+        inherited[f"{prefix}{named}"] = source.remarked(_field(statement, prefix + named, names))
     yield from inherited.values()
+
+
+def _beside(source: Source) -> Iterator[Source]:
+    """The files next to it that it imports classes from: `from .base_config import Base`."""
+    for name in dict.fromkeys(source.imports().values()):
+        module = name.rpartition(".")[0]
+        if module.startswith(".") and not module.startswith("..") and module != ".":
+            read = read_source(source.path.parent / f"{module[1:].replace('.', '/')}.py")
+            if isinstance(read, Source):
+                yield read
 
 
 def is_dataclass(node: ast.ClassDef) -> bool:

@@ -22,6 +22,7 @@ from tunewright.project.programs.read import Read
 from tunewright.project.programs.roles import Proposed
 
 WIDTH = 98
+HYDRA_FOLDER = "hydra.run.dir"
 WITH_VALUES = ("-m", "tunewright.execution.with_values")
 # the most important first: what the trials do not pay for is proposed as a comment
 _ORDER = ("learning_rate", "momentum", "beta1", "weight_decay", "epsilon", "beta2", "clip_norm")
@@ -73,6 +74,8 @@ def template(read: Read, roles: Sequence[Proposed], given: Sequence[str]) -> Tem
             continue
         if option.conditional or not option.option:
             continue
+        if one.reason.facts["part"] == "another seed":
+            continue  # no hyperparameter: a round refuses it, so that the program keeps its own
         if isinstance(option.value, bool):
             spelled = _boolean(read, one)
             if not spelled:
@@ -81,7 +84,13 @@ def template(read: Read, roles: Sequence[Proposed], given: Sequence[str]) -> Tem
         words.append(_word(read, one, f"{{{one.name}}}"))
         defaults[one.name] = option.value
         passed.add(one.name)
+    if read.style == "hydra" and HYDRA_FOLDER not in taken and not _has_folder(roles):
+        words.append(f"{HYDRA_FOLDER}={{run.folder}}")  # whatever Hydra's programs write
     return Template(" ".join(words), defaults, booleans, tuple(required), frozenset(passed))
+
+
+def _has_folder(roles: Sequence[Proposed]) -> bool:
+    return any(one.role == "folder" for one in roles)
 
 
 def workload_text(

@@ -64,7 +64,9 @@ def proposed_range(one: Proposed) -> Range | None:
         # the length of a decay follows the length of training, which is fixed
         follows = one.reason.facts["part"] == "schedule" and "warm" not in option.name.lower()
         return None if follows else _of_whole(int(value))
-    if meaning in _FROM_ONE or (0.5 <= value < 1 and "beta" in option.name.lower()):
+    # an average's share that is kept (ema_decay 0.9998) matters by its distance from one
+    near_one = 0.9 <= value < 1 or (0.5 <= value < 1 and "beta" in option.name.lower())
+    if meaning in _FROM_ONE or near_one:
         return _from_one(value) if 0 < value < 1 else _USUAL.get(meaning or "beta1")
     if _is_fraction(option, value):
         return linear(0.0, float(f"{min(0.5, max(0.3, 2 * value)):.1g}"))

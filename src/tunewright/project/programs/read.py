@@ -24,7 +24,7 @@ from tunewright.project.programs.functions import (
     parameters,
     typer_options,
 )
-from tunewright.project.programs.literals import dotted, value_of
+from tunewright.project.programs.literals import assigned, dotted, value_of
 
 MOST_FILES = 40  # of the program's own folder
 Style = Literal[
@@ -154,10 +154,11 @@ def _absl(sources: list[Source], classes: Classes) -> Read | None:
 
 def _dataclasses(sources: list[Source], classes: Classes) -> Read | None:
     """HfArgumentParser((A, B)), tyro.cli(A), pyrallis and draccus, simple-parsing."""
-    for call, _ in _calls(sources, *_PARSERS):
+    for call, source in _calls(sources, *_PARSERS):
         listed = call.args[0] if call.args else None
         for keyword in call.keywords:
             listed = keyword.value if keyword.arg == "dataclass_types" else listed
+        listed = _assigned_to(listed, source)
         several = listed.elts if isinstance(listed, ast.Tuple | ast.List) else [listed]
         found = [one for name in several for one in fields_of(dotted(name), classes)]
         options, notes = _split(found)
@@ -176,6 +177,17 @@ def _dataclasses(sources: list[Source], classes: Classes) -> Read | None:
                     "tyro", tuple(_of_tyro(o, library) for o in options), notes=tuple(notes)
                 )
     return None
+
+
+def _assigned_to(listed: ast.expr | None, source: Source) -> ast.expr | None:
+    """The classes behind a name that the file gives them before it makes the parser."""
+    if isinstance(listed, ast.Name):
+        for node in ast.walk(source.tree):
+            pairs = assigned(node) if isinstance(node, ast.Assign) else []
+            several = [value for name, value in pairs if name == listed.id]
+            if several and isinstance(several[0], ast.Tuple | ast.List):
+                return several[0]
+    return listed
 
 
 def _of_tyro(own: Declared, library: str) -> Declared:

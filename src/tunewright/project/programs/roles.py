@@ -3,7 +3,8 @@
 Optimizer hyperparameters and strengths of regularisers are nuisance; what a round may ask about
 (model, optimizer, schedule, augmentation) is scientific; the length of training and the batch size
 are fixed and never tuned; the seed and the folder come from the run; paths, logging and devices are
-no hyperparameters. What nothing is known of has no role: nobody guesses in silence.
+no hyperparameters. A name that shows nothing is judged by its help text and heading (`described`);
+what nothing is known of has no role: nobody guesses in silence.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tunewright.design.names import NAMES, Meaning
 from tunewright.design.spellings import regularises, usual_meaning, usual_meanings
 from tunewright.messages import Message
 from tunewright.project.programs.declared import Declared
+from tunewright.project.programs.described import part_described
 
 Role = Literal["nuisance", "scientific", "fixed", "seed", "folder", "none", "unknown"]
 HYPERPARAMETERS = ("nuisance", "scientific", "fixed")
@@ -35,23 +37,33 @@ _TEXTS = {
     "quiet progress save saves saving checkpoint checkpoints ckpt ckpts resume report entity tag "
     "tags notes note track project experiment push hub token display plot plots render video debug "
     "profile profiler profiling upload exist bucket artifact version visualize capture vis history "
-    "hist summary recovery metric metrics name",
+    "hist summary recovery metric metrics name tracking checkpointing evals warnings",
     "machine": "device devices gpu gpus cuda cpu mps tpu workers worker backend distributed dist "
-    "rank local world nodes port master jit compile compiled torchcompile amp fp16 bf16 fp32 "
+    "rank world nodes port master jit compile compiled torchcompile amp fp16 bf16 fp32 "
     "precision dtype tf32 pin prefetch threads deterministic benchmark fsdp deepspeed ddp dynamo "
     "xla memory multigpu accelerator accel prefetcher sync launcher nproc",
     # of a number: how strong a part of the loss or of the update is
     "strength": "coef coeff coefficient lambda alpha gain temperature tau weight weights penalty "
     "scale strength margin gamma",
     "shape": "decay cooldown warmup warmdown anneal annealing milestones end final min power",
+    "split": "split splits holdout fold folds classes class",
+    "picture": "img image imgsz resolution interpolation",
+    "start": "pretrained weights finetune finetuning freeze frozen",
+    "method": "algorithm algo method task",
 }
 _WORDS = {about: frozenset(text.split()) for about, text in _TEXTS.items()}
+_KNOWN = frozenset().union(*_WORDS.values())
+_NAMED = frozenset({"dataset", "model", "tokenizer", "config", "teacher"})  # `model_name_or_path`
 _FOLDERS = (
     *("output_dir", "out_dir", "outdir", "output_folder", "save_dir", "checkpoint_dir", "ckpt_dir"),
     *("workdir", "work_dir", "results_dir", "result_dir", "run_dir", "exp_dir", "log_dir"),
     *("logdir", "log_folder", "output_path", "output", "trainer.default_root_dir", "save_path"),
 )
+_SHAPES = _WORDS["shape"] - {"min", "end", "final"}  # `min_epochs` is a length
 _RATES = re.compile(r"(^|_)(lr|lrs|learning_rate|lrf|lr0|lrd)(_|$)|_lr\d*$|_lr_")
+_SAVES_TO = re.compile(
+    r"\b(save|saved|saves|write|output)\b.{0,20}\b(to|in|under)\b", re.IGNORECASE
+)
 _ADAM = re.compile(r"(^|_)(adam_)?betas?\d?$|(^|_)momentum\d?$")
 
 
@@ -119,7 +131,7 @@ def _proposed(one: Declared, seed: str, folder: str, meant: str | None) -> Propo
     if meaning == "optimizer" or meaning == "schedule":
         part = "optimizer choice" if meaning == "optimizer" else "schedule choice"
         return role("scientific", part, meant)
-    if meaning in _TUNED:
+    if meaning in _TUNED and one.kind != "bool":
         return role("nuisance", "optimizer", meant)
     if meaning == "weight_decay" or regularises(one.name):
         if one.kind in ("float", "int", "other"):
@@ -142,8 +154,10 @@ def _by_area(one: Declared, words: set[str]) -> tuple[Role, str]:
         )
     area = area_of(one.name, Meaning())
     if words & {"epochs", "epoch", "iters", "steps", "iterations"}:
-        if words & (_WORDS["shape"] | {"warm", "patience"}) or area in ("warm-up", "schedule"):
+        if words & (_SHAPES | {"warm", "patience"}) or area in ("warm-up", "schedule"):
             return "nuisance", "schedule"
+        return "fixed", "length"
+    if {"early", "stopping"} <= words:
         return "fixed", "length"
     if area in ("schedule", "warm-up") or (words & _WORDS["shape"] and "lr" in words):
         return ("nuisance", "schedule") if number else ("scientific", "schedule choice")
@@ -157,18 +171,47 @@ def _by_area(one: Declared, words: set[str]) -> tuple[Role, str]:
         return "fixed", "data"
     if one.kind == "float" and words & _WORDS["strength"]:
         return "nuisance", "strength"
+    if words & _WORDS["shape"] and one.kind == "float":
+        return "nuisance", "schedule"
+    if words & _WORDS["start"] and one.kind not in ("float", "int"):
+        return "scientific", "model"
+    if words & (_WORDS["split"] | _WORDS["picture"]):
+        return "fixed", "data"
+    if words & _WORDS["method"] and one.kind == "str":
+        return "scientific", "method"
+    if "loss" in words and one.kind in ("bool", "str"):
+        return "scientific", "loss choice"
+    return _by_description(one)
+
+
+def _by_description(one: Declared) -> tuple[Role, str]:
+    """The role by the help text or the heading, where the name shows nothing."""
+    number = one.kind in ("float", "int")
+    part = part_described(one)
+    if part in ("logging", "machine", "validation"):
+        return "none", part
+    if part in ("length", "batch size", "data"):
+        return "fixed", part
+    if part in ("model", "augmentation"):
+        return "scientific", part
+    if part == "loss":
+        return ("nuisance", "strength") if one.kind == "float" else ("scientific", "loss choice")
+    if part in ("optimizer", "schedule", "regulariser"):
+        return ("nuisance", part) if number else ("scientific", f"{part} choice")
     return "unknown", "unknown"
 
 
 def _plumbing(one: Declared, words: set[str]) -> str:
     """Why an option is no hyperparameter; empty if it may be one."""
-    if words & _WORDS["path"] and not (one.kind in ("float", "int") and words & {"out", "path"}):
+    counts = one.kind in ("float", "int") and words & {"out", "path", "output"}
+    named = "name" in words and words & _NAMED
+    if words & _WORDS["path"] and not counts and not named:
         return "path"
     if usual_meaning(one.name) or regularises(one.name):
         return ""  # `per_device_train_batch_size` is about the batch, not the device
-    if words & _WORDS["machine"]:
+    if words & _WORDS["machine"] or ({"grad", "gradient"} & words and "checkpointing" in words):
         return "machine"
-    return "logging" if words & _WORDS["logging"] else ""
+    return "logging" if words & _WORDS["logging"] and not named else ""
 
 
 def _seed(options: Iterable[Declared]) -> str:
@@ -179,12 +222,21 @@ def _seed(options: Iterable[Declared]) -> str:
     return (plain or taken)[0].name if plain or taken else ""
 
 
-def _folder(options: Iterable[Declared]) -> str:
-    """The option that takes the run's folder; empty if there is none."""
+def _folder(options: Sequence[Declared]) -> str:
+    """The option that takes the run's folder, by its name or its help text; empty if none does."""
     by_name = {one.name.lower().replace("-", "_"): one.name for one in options}
-    return next((by_name[name] for name in _FOLDERS if name in by_name), "")
+    found = next((by_name[name] for name in _FOLDERS if name in by_name), "")
+    texts = (one for one in options if one.kind == "str" and not one.choices)
+    return found or next((one.name for one in texts if _SAVES_TO.search(one.help)), "")
 
 
 def _words(name: str) -> list[str]:
+    """The words of a name; `nosave` is no and save."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]
+    words = [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]
+    return [part for word in words for part in _without_no(word)]
+
+
+def _without_no(word: str) -> list[str]:
+    bare = word.removeprefix("no")
+    return ["no", bare] if bare != word and bare in _KNOWN else [word]

@@ -1,4 +1,4 @@
-"""A short run of a program, which the user allows, to see how it prints its metrics."""
+"""A short run of a program, which the user allows, to see how it reports its metrics."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from tunewright.execution.command import Fact, command
 from tunewright.execution.line_proposals import propose
 from tunewright.execution.processes.program import measurement
 from tunewright.project.programs.files import Template
+from tunewright.project.programs.written_files import WrittenFile, written_files
 
 MOST_OUTPUT = 1_000_000  # bytes that are kept
 SHOWN = 40  # lines at the end that are shown
 LONGEST_S = 3600.0
 SEED = 1
+OUTPUT = "output.txt"  # in the scratch folder
 
 
 @dataclass(frozen=True)
 class TrialRun:
-    """What a short run of the program printed, and how its metrics can be read."""
+    """What a short run of the program printed and wrote, and how its metrics can be read."""
 
     argv: tuple[str, ...]
     seconds: float
@@ -33,11 +35,19 @@ class TrialRun:
     output: tuple[str, ...]  # the last lines
     patterns: tuple[str, ...]  # of lines that are measurements
     json_lines: bool  # it prints measurements as JSON already
+    files: tuple[WrittenFile, ...] = ()  # with measurements, in its folder; the best first
 
     @property
     def toml(self) -> tuple[str, ...]:
-        """The lines of tunewright.toml that read its metrics; none if nothing was found."""
-        if self.json_lines or not self.patterns:
+        """The lines of tunewright.toml that read its metrics; none if nothing was found.
+
+        A file with the objective's metric counts more than lines, which may be cut or rounded.
+        """
+        if self.json_lines:
+            return ()
+        if self.files and (self.files[0].has_metric or not self.patterns):
+            return ("[workload.read]", f"file = {toml_value(self.files[0].pattern)}")
+        if not self.patterns:
             return ()
         listed = [f"  {_literal(pattern)}," for pattern in self.patterns]
         return ("[workload.read]", "line = [", *listed, "]")
@@ -62,15 +72,16 @@ def try_program(made: Template, metric: str, folder: Path, try_s: float) -> Tria
         began = time.monotonic()
         status, text = _run(words, folder, scratch, try_s)
         seconds = time.monotonic() - began
+        files = written_files(Path(scratch), metric, besides=OUTPUT)
     lines = text.splitlines()
     has_json = any(measurement(line.encode()) is not None for line in lines)
     patterns = () if has_json else propose(text, metric)
-    return TrialRun(tuple(words), seconds, status, tuple(lines[-SHOWN:]), patterns, has_json)
+    return TrialRun(tuple(words), seconds, status, tuple(lines[-SHOWN:]), patterns, has_json, files)
 
 
 def _run(words: list[str], folder: Path, scratch: str, try_s: float) -> tuple[int | None, str]:
     """The exit status (None: stopped by us) and the output, both streams together."""
-    path = Path(scratch) / "output.txt"
+    path = Path(scratch) / OUTPUT
     with path.open("wb") as output:
         try:
             process = subprocess.Popen(

@@ -22,8 +22,9 @@ from tunewright.search.bayesian.acquisition import Acquisition
 from tunewright.search.bayesian.candidates import Tried, every_configuration, highest
 from tunewright.search.bayesian.feasibility import log_probability
 from tunewright.search.bayesian.history import History, history
-from tunewright.search.bayesian.model import KEEP_MOST, Model, learned
+from tunewright.search.bayesian.model import KEEP_MOST, Model, for_search, learned
 from tunewright.search.bayesian.recipe import Recipe
+from tunewright.search.bayesian.user_prior import UserPrior, declared, remaining
 from tunewright.search.halton import Halton
 from tunewright.search.search import Suggestion
 from tunewright.store.results import Results
@@ -87,10 +88,11 @@ class Bayesian:
         """The configurations from which the most is to be gained, each of them new."""
         known = history(study, trials, self.earlier)
         count = int(min(count, known.left))
-        rows = _first_points(known, int(min(count, self._to_cover(known))))
+        prior = declared(known.encoding) if self.recipe.belief else UserPrior(())
+        rows = _first_points(known, int(min(count, self._to_cover(known))), prior)
         found = [_suggestion(study, known, row) for row in rows]
         if len(found) < count and len(known.rows):
-            rest = self._by_model(known, rows, count - len(found))
+            rest = self._by_model(known, rows, count - len(found), prior)
             found += [_suggestion(study, known, row) for row in rest]
         return found
 
@@ -113,21 +115,25 @@ class Bayesian:
         wanted = self.recipe.first or first_trials(known.encoding.study)
         return max(0, wanted - known.claimed - (outcomes - known.own))
 
-    def _by_model(self, known: History, chosen: Array, count: int) -> Iterator[Array]:
+    def _by_model(
+        self, known: History, chosen: Array, count: int, prior: UserPrior
+    ) -> Iterator[Array]:
         """Row after row, each taken to come out as predicted before the next is sought."""
         encoding, recipe = known.encoding, self.recipe
-        model = learned(known, recipe)
+        prior = remaining(prior, known, recipe.belief)
+        model = for_search(known, recipe)
         tried = Tried(encoding, np.vstack([known.tried, chosen]))
         waiting = np.vstack([known.waiting, chosen])
         if recipe.waiting == "believed":
             model = model.believing(waiting)
         random = np.random.default_rng([encoding.study.seed, _CANDIDATES, known.next_index])
         best = _best_rows(known, model)
+        alone = count == 1 and not len(waiting)
+        kind = "bound" if alone and model.noisy > recipe.surely else recipe.acquisition
         for _ in range(count):
-            acquisition = Acquisition(
-                model.process, _incumbent(known, model, waiting), model.feasible, recipe.acquisition
-            )
-            row = highest(acquisition, tried, best, random)
+            incumbent = _incumbent(known, model, waiting)
+            acquisition = Acquisition(model.process, incumbent, model.feasible, kind)
+            row = highest(acquisition, tried, best, random, prior)
             if row is None:
                 return
             yield row
@@ -156,16 +162,22 @@ def recommended(known: History, model: Model) -> Trial:
     return known.trials[own[int(np.argmin(mean))]]
 
 
-def _first_points(known: History, count: int) -> Array:
-    """The next points of the study's own quasi-random sequence that have not been tried."""
+def _first_points(known: History, count: int, prior: UserPrior) -> Array:
+    """The next points of the study's own quasi-random sequence that have not been tried.
+
+    Every other one is moved to where the user believes the best values to be.
+    """
     encoding = known.encoding
     tried = Tried(encoding, known.tried)
     rows = np.empty((0, len(encoding.space)))
     start, looked = known.next_index, 0
     while len(rows) < count and looked < 64 * (count + 16):
         ahead = Halton().suggest(encoding.study, (_at(start - 1),), max(count, 64))
+        made = encoding.positions([one.unit for one in ahead])
+        if prior.columns:
+            made = encoding.settled(prior.first(made, start))
         start, looked = start + len(ahead), looked + len(ahead)
-        for row in encoding.positions([one.unit for one in ahead]):
+        for row in made:
             if len(rows) < count and not tried.among(row[None, :])[0]:
                 rows = np.vstack([rows, row])
                 tried = tried.and_also(row)

@@ -33,6 +33,9 @@ QUANTILES = (0.025, 0.975)
 DRAWS = 512
 WORTHWHILE = 0.02  # of what tuning has gained so far over the median trial
 LEAST_TRIALS = 20  # before anything is called saturated
+LEAST_NEAR = 3  # trials about as good as the best: one alone may be the rim of something deeper
+NEAR = 3.0  # times the worthwhile gain: about as good
+LAST = 10  # trials that brought no worthwhile gain
 SATURATED = "tuning has likely saturated"
 
 
@@ -82,6 +85,10 @@ def believe(results: Results, search: Bayesian | None = None) -> tuple[Belief, .
 
     Trials of the rounds that this one continues count too, where they fit: those that `load` has
     joined to the results.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        search: whose settings to use; None: `tw.search.Bayesian()`.
     """
     before = [one.with_objective(results.objective) for one in results.earlier]
     learner = search or Bayesian(earlier=before)
@@ -112,7 +119,8 @@ def _belief(results: Results, study: Study, search: Bayesian) -> Belief:
     gain = _gain(search, study, trials, known, model, row)
     worthwhile = _worthwhile(results.round.detect, known, predicted)
     enough = max(LEAST_TRIALS, 2 * first_trials(study))
-    saturated = outcomes >= enough and gain < worthwhile
+    surveyed = confirmed(known, model, worthwhile)
+    saturated = outcomes >= enough and gain < worthwhile and surveyed
     low, high = sorted((sign * low, sign * high))
     return Belief(
         study=study,
@@ -195,6 +203,23 @@ def _worthwhile(detect: float | None, known: History, predicted: float) -> float
         return detect
     middle = float(np.median(known.values[known.feasible]))
     return WORTHWHILE * max(middle - predicted, 0.0)
+
+
+def confirmed(known: History, model: Model, worthwhile: float) -> bool:
+    """Whether the trials themselves show a floor, whatever the model expects beyond them.
+
+    Several trials must be predicted to be about as good as the best one, and the last ten must
+    have brought nothing worthwhile. A model that has seen one point of a narrow basin, or the rim
+    of a deeper one, expects no gain either.
+    """
+    features = model.encoding.features(known.rows[known.feasible])
+    predicted = model.value(model.process.predict(features)[0])
+    near = int((predicted <= predicted.min() + NEAR * worthwhile).sum())
+    own = known.values[: known.own]
+    before, after = own[:-LAST], own[-LAST:]
+    before, after = before[np.isfinite(before)], after[np.isfinite(after)]
+    gained = before.min() - after.min() if len(before) and len(after) else 0.0
+    return near >= LEAST_NEAR and bool(gained < worthwhile)
 
 
 def _says(saturated: bool, outcomes: int, enough: int) -> str:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from tunewright.design.study import Branch
 from tunewright.search.bayesian.acquisition import Acquisition
 from tunewright.search.bayesian.encoding import MOST_LISTED, MOST_STEPS, Encoding
+from tunewright.search.bayesian.user_prior import UserPrior
 
 Array = npt.NDArray[np.float64]
 COVER = 768  # quasi-random candidates in all, and at least LEAST_COVER in every branch
@@ -25,6 +26,7 @@ LEAST_COVER = 48
 WHOLE = 2000  # configurations: a finite space of no more is looked through whole
 STEPS = (0.15, 0.05, 0.015)  # sizes of steps away from the best points, in ranges
 STEPS_EACH = 96
+BELIEVED = 192  # candidates more where the user believes the best values to be
 MOST_HALTON = 20  # dimensions
 CLIMBS = 6
 APART = 0.02  # in ranges, at least, between the places where climbs start
@@ -57,23 +59,52 @@ class Tried:
         return Tried(self.encoding, np.vstack([self.rows, row]))
 
 
+@dataclass(frozen=True)
+class Worth:
+    """What a trial at a row is worth: the acquisition, and what the user believes."""
+
+    acquisition: Acquisition
+    encoding: Encoding
+    prior: UserPrior
+
+    def at(self, rows: Array) -> Array:
+        """The worth at every row; more is better."""
+        worth = self.acquisition.at(self.encoding.features(rows))
+        return worth + self.prior.at(rows) if self.prior.columns else worth
+
+    def slope(self, row: Array, free: npt.NDArray[np.intp]) -> tuple[float, Array]:
+        """The worth at one row, and its slope along the free columns."""
+        worth, slope = self.acquisition.slope(self.encoding.features(row[None, :])[0])
+        slope = slope[np.searchsorted(self.encoding.group, free)]
+        if not self.prior.columns:
+            return worth, slope
+        return worth + float(self.prior.at(row[None, :])[0]), slope + self.prior.slope(row)[free]
+
+
 def highest(
-    acquisition: Acquisition, tried: Tried, best: Array, random: np.random.Generator
+    acquisition: Acquisition,
+    tried: Tried,
+    best: Array,
+    random: np.random.Generator,
+    prior: UserPrior | None = None,
 ) -> Array | None:
     """The row of the highest acquisition that was not tried; None when nothing is left."""
     encoding = tried.encoding
+    worth_of = Worth(acquisition, encoding, prior or UserPrior(()))
     rows = candidates(encoding, best, random)
+    if worth_of.prior.columns and encoding.configurations > WHOLE:
+        near = candidates(encoding, best, random)[:BELIEVED]
+        rows = np.vstack([rows, encoding.settled(worth_of.prior.drawn(near))])
     rows = rows[~tried.among(rows)]
     if not len(rows):
         rows = every_configuration(encoding)
         rows = rows[~tried.among(rows)]
         if not len(rows):
             return None
-    worth = acquisition.at(encoding.features(rows))
+    worth = worth_of.at(rows)
     order = np.argsort(-worth, kind="stable")
     climbed = [
-        _climbed(acquisition, encoding, rows[start], float(worth[start]))
-        for start in _starts(rows, order)
+        _climbed(worth_of, rows[start], float(worth[start])) for start in _starts(rows, order)
     ]
     climbed.sort(key=lambda one: -one[0])
     for _, row in climbed:
@@ -150,15 +181,14 @@ def _starts(rows: Array, order: npt.NDArray[np.intp]) -> list[int]:
     return starts
 
 
-def _climbed(
-    acquisition: Acquisition, encoding: Encoding, row: Array, worth: float
-) -> tuple[float, Array]:
+def _climbed(worth_of: Worth, row: Array, worth: float) -> tuple[float, Array]:
     """The top that can be reached from a row, and what it is worth."""
+    encoding = worth_of.encoding
     for _ in range(3):
         before = worth
-        for rows in (_along_slope(acquisition, encoding, row), _neighbours(encoding, row)):
+        for rows in (_along_slope(worth_of, row), _neighbours(encoding, row)):
             if len(rows):
-                found = acquisition.at(encoding.features(rows))
+                found = worth_of.at(rows)
                 place = int(np.argmax(found))
                 if found[place] > worth:
                     row, worth = rows[place], float(found[place])
@@ -167,20 +197,20 @@ def _climbed(
     return worth, row
 
 
-def _along_slope(acquisition: Acquisition, encoding: Encoding, row: Array) -> Array:
+def _along_slope(worth_of: Worth, row: Array) -> Array:
     """One row: where the slope leads, along the columns that can be moved by a little."""
     from scipy.optimize import minimize
 
+    encoding = worth_of.encoding
     free = np.flatnonzero(encoding.smooth & ~np.isnan(row))
     if not len(free):
         return np.empty((0, len(row)))
-    feature = np.searchsorted(encoding.group, free)
 
     def loss(place: Array) -> tuple[float, Array]:
         moved = row.copy()
         moved[free] = place
-        worth, slope = acquisition.slope(encoding.features(moved[None, :])[0])
-        return -worth, -slope[feature]
+        worth, slope = worth_of.slope(moved, free)
+        return -worth, -slope
 
     climb = minimize(
         loss,

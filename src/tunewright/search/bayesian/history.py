@@ -99,11 +99,13 @@ def _compatible(
     """Positions and values of the trials that this study could have made, but for its bounds."""
     sign = -results.objective.sign
     for trial in results.trials:
-        if trial.value is None and trial.status != "infeasible":
+        bound = trial.bound_of(results.objective.metric)  # of one that was stopped early
+        value = bound if trial.value is None else trial.value
+        if value is None and trial.status != "infeasible":
             continue
         unit = _position(study, trial.configuration)
         if unit is not None:
-            yield unit, None if trial.value is None else sign * trial.value
+            yield unit, None if value is None else sign * value
 
 
 def _position(study: Study, configuration: Mapping[str, Value]) -> dict[str, float] | None:

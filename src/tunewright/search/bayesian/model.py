@@ -40,6 +40,7 @@ class Model:
     spread: float
     data: Data  # what the process of the objective learnt from, all of it
     prior: Prior
+    noisy: float = 0.0  # share of noise in the variance of plain values; 0: the values are warped
 
     def value(self, told: Array) -> Array:
         """The objective at these warped values; smaller is better in both."""
@@ -86,6 +87,22 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
             kernel, encoding.group, columns, features[some], feasible[some], Prior()
         )
     return Model(encoding, process, second, warp, shift, spread, data, prior)
+
+
+def for_search(history: History, recipe: Recipe) -> Model:
+    """The model that suggestions come from: with plain values where noise hides small differences.
+
+    Ranks and a stretched good end sharpen the search for a precise optimum. Where nothing diverged
+    and the plain values show noise, they sharpen the noise, and everything far from the best looks
+    equally bad: plain values around their average keep unknown places worth a trial.
+    """
+    if recipe.noisy and len(history.rows) >= recipe.noisy_after and history.feasible.all():
+        plain = learned(history, replace(recipe, halves=False, bend=0.0, mean="average"))
+        own = plain.process.parameters
+        share = own.noise / (own.noise + own.scale)
+        if share > recipe.noisy:
+            return replace(plain, noisy=share)
+    return learned(history, recipe)
 
 
 def others(model: Model) -> Plausible:

@@ -56,7 +56,8 @@ const RETRY_MS = 3000; // after an answer that is not a stream; a lost connectio
 
 /**
  * Follow the events of a round; `heard` gets each event, `state` "live" or "stale".
- * The browser reconnects by itself with the number of the last event it saw.
+ * The browser reconnects by itself with the number of the last event it saw. A page that nobody
+ * sees follows nothing, and catches up when it is shown.
  * @param {string} name
  * @param {string} cursor
  * @param {(event: any) => void} heard
@@ -67,14 +68,15 @@ export function follow(name, cursor, heard, state) {
   if (!cursor) return () => {}; // an exported site, in which nothing happens
   let last = cursor;
   let timer = 0;
-  /** @type {EventSource} */
+  /** @type {EventSource | undefined} */
   let source;
   const open = () => {
+    if (document.hidden) return;
     source = new EventSource(ofRound(name, `/events?cursor=${encodeURIComponent(last)}`));
     source.onopen = () => state("live");
     source.onerror = () => {
       state("stale");
-      if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, RETRY_MS);
+      if (source?.readyState === EventSource.CLOSED) timer = setTimeout(open, RETRY_MS);
     };
     source.onmessage = (message) => {
       last = message.lastEventId || last;
@@ -83,9 +85,16 @@ export function follow(name, cursor, heard, state) {
       if (event.kind !== "stale" && event.kind !== "live") heard(event);
     };
   };
+  const turned = () => {
+    clearTimeout(timer);
+    source?.close();
+    open();
+  };
+  document.addEventListener("visibilitychange", turned);
   open();
   return () => {
+    document.removeEventListener("visibilitychange", turned);
     clearTimeout(timer);
-    source.close();
+    source?.close();
   };
 }

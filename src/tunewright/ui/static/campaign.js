@@ -32,7 +32,7 @@ export function Campaign({ parts }) {
     <section class="verdict" aria-label=${word("budget")}>${data.headline && html`<div class="lead"><h2>${word("answer")}</h2><p class="trust">${data.headline}</p></div>`}<div class="lead"><h2>${word("budget")}</h2>
       <p><strong>${used}</strong> ${word("spent")}, <strong>${left}</strong> ${word("left")}${data.total ? `, ${data.total} ${word("total")}` : ""}</p>
       <span class="progress big" role="img" aria-label=${`${used} ${word("spent")}, ${left} ${word("left")}`}><i class="completed" style=${{ flexGrow: used }}></i><i class="pending" style=${{ flexGrow: left }}></i></span></div>
-      ${data.next && html`<div class="lead"><h2>${word("next")}</h2><p><b>${wordOr(data.next.kind)}</b> ${data.next.reason}</p>${data.next.command && html`<${Command} command=${data.next.command} />`}</div>`}</section>
+      ${data.next && html`<div class="lead"><h2>${word("next")}</h2><p><b>${wordOr(data.next.kind)}</b> · ${data.next.reason}</p>${data.next.command && html`<${Command} command=${data.next.command} />`}</div>`}</section>
     <h2>${word("steps")}</h2>
     <ol class="timeline">${data.steps.map((/** @type {any} */ step) => html`<li class=${step.kind}><b>${step.number}. ${wordOr(step.kind)}</b> <small>· ${age(step.written)}</small><p>${step.reason}</p>
       ${step.round && html`<p><a href=${toRound(step.round)}>${step.round}</a> ${byRound[step.round] && html`<${Progress} counts=${byRound[step.round].counts} /> ${byRound[step.round].trials}`}</p>`}</li>`)}</ol>

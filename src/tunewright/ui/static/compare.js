@@ -66,7 +66,7 @@ export function Compare({ query }) {
     <a href=${toTrial(t.round, t.number)}>${label(t)}</a></th>`)}</tr></thead>`;
   return html`
     <div class="title"><h1>${word("compare")}</h1>${[...new Set(trials.map((t) => t.round))].map((r) => html`<a href=${toRound(r)}>${r}</a> `)}</div>
-    <div class="scroll" tabindex="0" role="group" aria-label=${word("differences")}><table class="facts">${head}<tbody>
+    <div class="scroll" tabindex="0" role="group" aria-label=${word("differences")}><table class="facts sides">${head}<tbody>
       <tr><th scope="row">${trials[0].metric}</th>${trials.map((t) => html`<td class="number" title=${t.value ?? ""}><b>${number(t.value)}</b></td>`)}</tr>
       <tr><th scope="row">${word("status")}</th>${trials.map((t) => html`<td><${Status} status=${t.status} /> <small>${t.reason}</small></td>`)}</tr>
       <tr><th scope="row">${word("time")}</th>${trials.map((t) => html`<td class="number" title=${t.seconds}>${duration(t.seconds)}</td>`)}</tr>
@@ -78,7 +78,7 @@ export function Compare({ query }) {
     <div class="panels wide">${paired(metrics, trials[0].metric).map(({ main, train }) => html`<${Overlay} key=${main} name=${train ? `${main}, ${train}` : main}
       curves=${lines(trials, main, false).concat(train ? lines(trials, train, true) : [])} />`)}</div>
     <h2>${word("codeDifferences")}</h2>
-    ${code.length ? html`<div class="scroll" tabindex="0" role="group" aria-label=${word("codeDifferences")}><table class="facts">${head}<tbody>${code.map(([name, values]) => html`<tr><th scope="row">${name}</th>
+    ${code.length ? html`<div class="scroll" tabindex="0" role="group" aria-label=${word("codeDifferences")}><table class="facts sides">${head}<tbody>${code.map(([name, values]) => html`<tr><th scope="row">${name}</th>
       ${values.map((v) => html`<td><code>${shown(v)}</code></td>`)}</tr>`)}</tbody></table></div>` : html`<p class="state empty">${word("sameCode")}</p>`}
     ${trials.filter((t) => t.origin?.diff).map((t) => html`<details><summary>${word("codeChange")}: ${label(t)}</summary><pre tabindex="0">${t.origin.diff}</pre></details>`)}`;
 }

@@ -165,6 +165,9 @@ function BestOfK({ data, says }) {
 /** A name that may be broken after its dots and underscores. @param {string} name */
 const breakable = (name) => name.split(/(?<=[._])/).map((part) => html`${part}<wbr />`);
 
+/** A conditional hyperparameter without what it hangs on. @param {string} name */
+const last = (name) => name.slice(name.lastIndexOf(".") + 1);
+
 /** @param {{data: any}} props */
 function Sensitivity({ data }) {
   const dark = useDark();
@@ -173,7 +176,7 @@ function Sensitivity({ data }) {
   return html`<div class="shares">${data.studies.slice(0, 4).map((/** @type {any} */ study, /** @type {number} */ i) => html`<div>
     <h3>${study.study || word("allTrials")} <small>${study.trials} ${word("trials").toLowerCase()}</small></h3>
     ${study.importances.slice(0, 8).map((/** @type {any} */ one) => html`<div class=${`share ${one.matters ? "" : "faint"}`} title=${`${one.share} (${one.interval.join(" – ")})`}>
-      <span>${breakable(one.name)}</span><span class="rail"><b style=${{ width: percent(one.share), background: colour(dark, i) }}></b>
+      <span title=${one.name}>${breakable(last(one.name))}${one.name !== last(one.name) && html`<small>${one.name.slice(0, -last(one.name).length - 1)}</small>`}</span><span class="rail"><b style=${{ width: percent(one.share), background: colour(dark, i) }}></b>
         <i style=${{ left: percent(one.interval[0]), width: percent(one.interval[1] - one.interval[0]) }}></i></span><small>${percent(one.share)}</small></div>`)}</div>`)}
   </div><p class="key">${word("interval")}</p>`;
 }

@@ -24,3 +24,6 @@ export function unframed(buffer) {
   }
   return { head, arrays };
 }
+
+/** The same, from the text of an event. @param {string} text in base64 */
+export const unframedText = (text) => unframed(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);

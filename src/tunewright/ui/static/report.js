@@ -6,7 +6,7 @@ import { unframed } from "./frames.js";
 import { useDark } from "./hooks.js";
 import { Overlay } from "./overlay.js";
 import { colour, paintWith } from "./palette.js";
-import { Scatter, scaleOf } from "./scatter.js";
+import { beyondOf, Scatter, scaleOf } from "./scatter.js";
 import { html, render, useEffect, useMemo, useState } from "./vendor/htm-preact.js";
 import { word } from "./words.js";
 
@@ -76,9 +76,10 @@ function Axes({ data, table, selection }) {
   const rows = useMemo(() => rowsOf(selected), [selected]);
   const best = useMemo(() => rowsOf(data.best), []);
   const scale = useMemo(() => scaleOf(table.arrays.value, data.minimize), []);
+  const hasBeyond = useMemo(() => [...table.arrays.value].some((v) => beyondOf(v, scale)), []);
   const numbers = table.arrays.number;
   return html`<p class="key">${data.studies.length > 1 && data.studies.map((/** @type {string} */ name, /** @type {number} */ i) => html`<span class="study"><i class="swatch" style=${{ background: colour(dark, i) }}></i>${name}</span>`)}
-      ${word("rail")} · ${word("ringed")} · ${word("edges")}</p>
+      ${word("rail")} · ${word("ringed")} · ${word("edges")}${hasBeyond ? ` · ${word("beyond")}` : ""}</p>
     <div class="panels">${data.axes.map((/** @type {any} */ axis, /** @type {number} */ at) => html`<${Scatter} key=${axis.column} axis=${axis} at=${at} table=${table} scale=${scale}
       selected=${rows} best=${best} dark=${dark}
       onSelect=${(/** @type {number[]} */ found, /** @type {boolean} */ add) => selection.choose(found.map((row) => numbers[row]), add)}

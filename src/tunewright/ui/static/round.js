@@ -2,17 +2,18 @@
 
 import { asRanges, fromRanges, keepInAddress } from "./address.js";
 import { columns, follow, json, ofRound } from "./api.js";
+import { unframedText } from "./frames.js";
 import { Curves } from "./curves.js";
 import { Figures } from "./figures.js";
 import { counted, Notes, Progress, Stop, Tile, toTrial, Waiting, seconds } from "./parts.js";
 import { useDark, useLoaded, useRepeatedly } from "./hooks.js";
-import { Scatter, scaleOf } from "./scatter.js";
+import { beyondOf, Scatter, scaleOf } from "./scatter.js";
 import { Table } from "./table.js";
 import { Verdict } from "./verdict.js";
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 import { number, word } from "./words.js";
 
-const CROWD_MS = 5000; // the image of all curves is loaded again so often at most
+const CROWD_MS = 10000; // the image of all curves is loaded again so often at most
 const LARGE_CROWD_MS = 30000; // where the round has more trials than the next number
 const LARGE = 1000;
 const MOST_COMPARED = 8;
@@ -69,8 +70,11 @@ function useRound(name) {
   const [changes, setChanges] = useState(0);
   const page = useLoaded(() => json(ofRound(name)), [name, turn]);
   const whole = useLoaded(() => columns(ofRound(name, "/table")), [name, turn]);
+  const early = useRef(/** @type {any[] | null} */ ([])); // rows that may be newer than a table on its way
   useEffect(() => {
-    if (whole.data) setTable(whole.data);
+    if (!whole.data) return;
+    setTable((early.current || []).reduce(merged, whole.data));
+    early.current = null;
   }, [whole.data]);
   const cursor = /** @type {any} */ (page.data)?.cursor;
   const started = useRef("");
@@ -79,13 +83,13 @@ function useRound(name) {
     if (!started.current) return undefined;
     return follow(name, started.current, (event) => {
       setChanges((n) => n + 1);
-      if (event.kind === "reload") setTurn((n) => n + 1);
-      else {
-        const keys = event.keys.map((/** @type {number} */ key) => `key=${key}`).join("&");
-        columns(ofRound(name, `/table?${keys}`)).then(
-          (changed) => setTable((/** @type {any} */ known) => (known ? merged(known, changed) : known)),
-          () => setTurn((n) => n + 1),
-        );
+      if (event.kind === "reload") {
+        early.current = [];
+        setTurn((n) => n + 1);
+      } else {
+        const changed = unframedText(event.rows);
+        early.current?.push(changed);
+        setTable((/** @type {any} */ known) => (known ? merged(known, changed) : known));
       }
     }, setConnection);
   }, [name, started.current]);
@@ -110,12 +114,14 @@ export function Round({ parts, query }) {
   }, [selected, metric]);
   const seen = useRef(0);
   useRepeatedly(() => {
-    if (seen.current === changes) return;
+    if (seen.current === changes || document.hidden) return;
+    if (!round?.metrics.length) page.again(); // the first trials have logged something now
+    else if (!inView(".curves")) return; // nobody sees it: later
     seen.current = changes;
     setCrowdTurn((n) => n + 1);
-    if (!round?.metrics.length) page.again(); // the first trials have logged something now
   }, table?.arrays.number.length > LARGE ? LARGE_CROWD_MS : CROWD_MS, true);
   const scale = useMemo(() => table && round && scaleOf(completed(table), round.minimize), [table, round?.minimize]);
+  const hasBeyond = useMemo(() => Boolean(scale) && completed(table).some((/** @type {number} */ v) => beyondOf(v, scale)), [table, scale]);
   const best = useMemo(() => (table && round ? bestOf(table, round.minimize, 5) : []), [table, round?.minimize]);
   const places = useMemo(() => table && new Map(Array.from(table.arrays.number, (n, row) => [n, row])), [table]);
   const rowsOf = (/** @type {Iterable<number>} */ numbers) => new Set([...numbers].map((n) => places.get(n)).filter((r) => r !== undefined));
@@ -153,7 +159,7 @@ export function Round({ parts, query }) {
       ${(/** @type {any} */ verdict) => html`
       <${Selection} name=${name} selected=${selected} onClear=${() => choose([])} />
       <h2>${word("axis")}</h2>
-      ${counts.completed || counts.infeasible ? html`<p class="key">${round.studies.length > 1 ? html`<${Studies} names=${round.studies} /> ` : ""}${word("rail")} · ${word("ringed")} · ${word("edges")}</p>
+      ${counts.completed || counts.infeasible ? html`<p class="key">${round.studies.length > 1 ? html`<${Studies} names=${round.studies} /> ` : ""}${word("rail")} · ${word("ringed")} · ${word("edges")}${hasBeyond ? ` · ${word("beyond")}` : ""}</p>
       <div class="panels axes">${round.axes.map((/** @type {any} */ axis, /** @type {number} */ at) => html`<${Scatter} key=${axis.column} axis=${axis} at=${at} table=${table}
         scale=${scale} selected=${selectedRows} best=${bestRows} dark=${dark}
         onSelect=${(/** @type {number[]} */ rows, /** @type {boolean} */ add) => choose(rows.map((row) => table.arrays.number[row]), add)}
@@ -166,6 +172,12 @@ export function Round({ parts, query }) {
       <${Table} round=${round} table=${table} selected=${selected} best=${new Set(best)} onToggle=${toggle} onOpen=${open} />
       <${Notes} name=${name} notes=${round.notes} allowed=${allowed} onWritten=${page.again} />`}
     <//>`;
+}
+
+/** Whether some of an element can be seen now. @param {string} selector */
+function inView(selector) {
+  const box = document.querySelector(selector)?.getBoundingClientRect();
+  return Boolean(box && box.bottom > 0 && box.top < innerHeight);
 }
 
 /** Values of the completed trials. @param {any} table */

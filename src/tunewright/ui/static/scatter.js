@@ -9,6 +9,9 @@ const ACTIVE = 65534; // the largest position; the next number stands for "not a
 const PAD = { left: 52, right: 12, top: 10, bottom: 24 };
 const RAIL = 14; // pixels above the plot for trials without a value
 const NEAR = 9; // pixels
+// as in the pictures of a report: times the distance of the median from the best
+const FAR = 6; // where a trial is further away, some stand at the margin
+const SHOWN = 4; // those that are further away than this
 
 /**
  * The scale of the objective: limits that outliers do not decide, logarithmic where values are far apart.
@@ -17,22 +20,34 @@ const NEAR = 9; // pixels
  */
 export function scaleOf(values, minimize) {
   const finite = Float32Array.from(values).filter(Number.isFinite).sort();
-  if (!finite.length) return { low: 0, high: 1, log: false };
+  if (!finite.length) return { low: 0, high: 1, log: false, worst: minimize ? Infinity : -Infinity };
   const at = (/** @type {number} */ q) => finite[Math.min(finite.length - 1, Math.floor(q * finite.length))];
   const middle = at(0.5);
-  const [best, far] = minimize ? [finite[0], at(0.9)] : [finite[finite.length - 1], at(0.1)];
+  const [best, worst] = minimize ? [finite[0], finite[finite.length - 1]] : [finite[finite.length - 1], finite[0]];
+  const spread = Math.abs(middle - best);
+  let far = worst;
+  if (finite.length >= 4 && spread > 0 && Math.abs(worst - best) > FAR * spread) {
+    const near = finite.filter((v) => Math.abs(v - best) <= SHOWN * spread);
+    far = minimize ? near[near.length - 1] : near[0];
+  }
   const log = finite[0] > 0 && finite[finite.length - 1] / finite[0] > 50 && minimize;
   let low = minimize ? best : far;
   let high = minimize ? far : best;
   if (low === high) [low, high] = [middle - Math.abs(middle) * 0.05 - 1e-9, middle + Math.abs(middle) * 0.05 + 1e-9];
   const room = log ? 0 : 0.06 * (high - low);
-  return { low: log ? low / 1.1 : low - room, high: log ? high * 1.1 : high + room, log };
+  return { low: log ? low / 1.1 : low - room, high: log ? high * 1.1 : high + room, log, worst: far };
 }
 
 /** Where a value stands between 0 and 1 of a scale. @param {number} v @param {{low: number, high: number, log: boolean}} s */
 export function share(v, s) {
   const x = s.log ? (Math.log(v) - Math.log(s.low)) / (Math.log(s.high) - Math.log(s.low)) : (v - s.low) / (s.high - s.low);
   return Math.min(1, Math.max(0, x));
+}
+
+/** 1 for a value above what a scale shows, -1 for one below it, 0 otherwise. @param {number} v @param {{low: number, high: number, worst: number}} s */
+export function beyondOf(v, s) {
+  const minimize = Math.abs(s.worst - s.high) < Math.abs(s.worst - s.low);
+  return minimize && v > s.worst ? 1 : !minimize && v < s.worst ? -1 : 0;
 }
 
 /** Round values on a scale. @param {{low: number, high: number, log: boolean}} s */
@@ -183,7 +198,9 @@ function draw(canvas, { axis, at, table, scale, selected, best, dark, width, hei
       const shown = status[row] === 2 && Number.isFinite(value[row]);
       const pruned = status[row] === 5;
       if (!shown && !pruned && status[row] !== 3) continue;
-      const y = shown ? y0 + (y1 - y0) * share(value[row], scale) : PAD.top + 4;
+      const beyond = shown ? beyondOf(value[row], scale) : 0;
+      const up = beyond ? (beyond + 1) / 2 : share(value[row], scale);
+      const y = shown ? y0 + (y1 - y0) * up : PAD.top + 4;
       places[2 * row] = x;
       places[2 * row + 1] = y;
       const dim = selected.size && !selected.has(row);
@@ -198,8 +215,9 @@ function draw(canvas, { axis, at, table, scale, selected, best, dark, width, hei
         line(c, x - 3, y + 3, x + 3, y - 3);
         continue;
       }
-      c.fillStyle = colour(dark, study[row]);
-      if (many && !marked) c.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
+      c.fillStyle = c.strokeStyle = colour(dark, study[row]);
+      if (beyond) triangle(c, x, y, beyond);
+      else if (many && !marked) c.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
       else {
         c.beginPath();
         c.arc(x, y, marked ? 4 : radius, 0, 7);
@@ -216,6 +234,16 @@ function draw(canvas, { axis, at, table, scale, selected, best, dark, width, hei
   }
   c.globalAlpha = 1;
   return places;
+}
+
+/** A hollow triangle that points out of the panel. @param {CanvasRenderingContext2D} c @param {number} x @param {number} y @param {number} up */
+function triangle(c, x, y, up) {
+  c.beginPath();
+  c.moveTo(x, y - 4 * up);
+  c.lineTo(x + 4, y + 3 * up);
+  c.lineTo(x - 4, y + 3 * up);
+  c.closePath();
+  c.stroke();
 }
 
 /** @param {CanvasRenderingContext2D} c @param {number} a @param {number} b @param {number} x @param {number} y */

@@ -2,7 +2,7 @@
 
 import { json, ofRound } from "./api.js";
 import { Chip, Command } from "./parts.js";
-import { html, useEffect, useState } from "./vendor/htm-preact.js";
+import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 import { word } from "./words.js";
 
 const ASK_MS = 1500; // while a verdict is being made
@@ -14,23 +14,33 @@ const LATER_MS = 6000; // while the round runs: the server decides when a new on
  */
 function useVerdict(name, changes) {
   const [known, setKnown] = useState(/** @type {any} */ ({ state: "waiting", fresh: false, verdict: null }));
+  const has = useRef("");
+  const timer = useRef(0);
+  const asked = useRef(0);
   useEffect(() => {
-    let timer = 0;
     let current = true;
-    const ask = () => json(ofRound(name, "/verdict")).then(
-      (found) => {
-        if (!current) return;
-        setKnown((/** @type {any} */ before) => (found.verdict || !before.verdict ? found : before));
-        if (!found.fresh && found.state !== "failed") timer = setTimeout(ask, found.verdict ? LATER_MS : ASK_MS);
-      },
-      () => {
-        if (current) timer = setTimeout(ask, LATER_MS);
-      },
-    );
-    ask();
+    /** @param {number} pause */
+    const later = (pause) => {
+      clearTimeout(timer.current);
+      timer.current = setTimeout(ask, pause);
+    };
+    const ask = () => {
+      asked.current = Date.now();
+      return json(ofRound(name, `/verdict?has=${has.current}`)).then(
+        (found) => {
+          if (!current) return;
+          if (found.verdict) has.current = found.made || "";
+          setKnown((/** @type {any} */ before) => (found.verdict || !before.verdict ? found : { ...before, fresh: found.fresh }));
+          if (!found.fresh && found.state !== "failed") later(has.current ? LATER_MS : ASK_MS);
+        },
+        () => current && later(LATER_MS),
+      );
+    };
+    // trials that end every second need no verdict every second
+    later(has.current ? Math.max(0, asked.current + LATER_MS - Date.now()) : 0);
     return () => {
       current = false;
-      clearTimeout(timer);
+      clearTimeout(timer.current);
     };
   }, [name, changes]);
   return known;

@@ -122,6 +122,7 @@ export const WORDS = {
   rail: "✕ infeasible",
   ringed: "○ best five",
   edges: "dashed: edges of the range",
+  beyond: "△ beyond the scale",
   noiseBars: "thick bar: the best of half as many trials (5 to 95 %); thin bar: seed-to-seed deviation",
   quartiles: "box: 25 to 75 %, line: median, whiskers: 5 to 95 %",
   interval: "bar: share; line: 90 % interval",

@@ -71,7 +71,7 @@ def test_a_trial_on_a_node_that_does_not_see_its_folder(host: Host, tmp_path: Pa
     assert not [one for one in told if isinstance(one, Saved)], "nobody else can read it"
     printed, end = told[-2:]
     assert isinstance(printed, Printed) and b"printed on the node" in printed.text
-    assert isinstance(end, Ended) and end.outcome == "completed"
+    assert isinstance(end, Ended) and end.outcome.status == "completed"
     assert list(given.folder.iterdir()) == []
     (start,) = programs.read(Path(events))
     private = Path(start["folder"])
@@ -102,7 +102,7 @@ def test_a_stop_ends_a_trial_that_heeds_nothing(host: Host, tmp_path: Path) -> N
     told = listen(host, until_it=Logged)
     host.stop(given.trial, 0.2)
     end = listen(host, heard=len(told))[-1]
-    assert end.outcome == "stopped" and end.cause.code == "stopped.grace_over"
+    assert end.outcome.status == "stopped" and end.outcome.reason.code == "stopped.grace_over"
 
 
 def test_where_a_host_is(host: Host) -> None:
@@ -148,5 +148,5 @@ def test_a_function_that_the_node_lacks_is_said_with_the_remedy(host: Host, tmp_
     given = assignment(tmp_path / "t0")
     host.start(1, 0, Load(head), given, ".sign")
     end = listen(host)[-1]
-    assert end.outcome == "failed" and end.cause.code == "trial.folder_missing"
-    assert end.cause.facts["folder"] == away and "not_here" in str(end.cause)
+    assert end.outcome.status == "failed" and end.outcome.reason.code == "trial.folder_missing"
+    assert end.outcome.reason.facts["folder"] == away and "not_here" in str(end.outcome.reason)

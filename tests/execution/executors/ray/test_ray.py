@@ -76,7 +76,7 @@ def test_every_trial_has_what_it_asks_for(
     halves = make(resources={"CPU": 0.25, "GPU": 0.5})
     assert halves.slots == 4
     told = drive(halves, programs.together, tmp_path, [{"events": str(events), "many": 4}] * 4)
-    assert [one.end.outcome for one in told] == ["completed"] * 4
+    assert [one.end.status for one in told] == ["completed"] * 4
     seen = programs.read(events)
     assert Counter(one["visible"] for one in seen) == {"0": 2, "1": 2}, "four halves of two GPUs"
     assert all(one["devices"] == [one["visible"]] for one in seen)
@@ -87,7 +87,7 @@ def test_every_trial_has_what_it_asks_for(
     (told_disk,) = drive(
         disk, programs.together, tmp_path / "disk", [{"events": str(events), "many": 1}]
     )
-    assert told_disk.end.outcome == "completed"
+    assert told_disk.end.status == "completed"
     (last,) = programs.read(events)[4:]
     assert (last["visible"], last["devices"]) == ("", []), "no GPU asked for, none seen"
 
@@ -122,7 +122,7 @@ def test_curves_arrive_while_a_trial_trains(
         told += executor.events(0.2)
         if any(isinstance(one, Logged) for one in told):
             (given.folder / "go").touch()  # nothing else ends it
-    assert told[-1].outcome == "completed"
+    assert told[-1].outcome.status == "completed"
     assert sum(isinstance(one, Logged) for one in told) >= 2
 
 
@@ -138,13 +138,13 @@ def test_a_trial_that_heeds_nothing_is_ended_with_all_it_started(
     (told,) = drive(
         executor, programs.stubborn, tmp_path, [{"events": str(events)}], meanwhile=stop
     )
-    assert (told.end.outcome, told.end.cause.code) == ("stopped", "stopped.grace_over")
+    assert (told.end.status, told.end.reason.code) == ("stopped", "stopped.grace_over")
     assert "a line for the log" in told.log
     (start,) = programs.read(events)
     assert gone([start["pid"], start["child"]])
     (died,) = drive(executor, programs.dies, tmp_path / "dies", [{}])
-    assert (died.end.outcome, died.end.cause.code) == ("died", "process.exited")
-    assert died.end.cause.facts["status"] == 7
+    assert (died.end.status, died.end.reason.code) == ("died", "process.exited")
+    assert died.end.reason.facts["status"] == 7
 
 
 def test_close_leaves_the_cluster_and_the_program_as_they_were(
@@ -195,9 +195,9 @@ def test_a_folder_that_the_node_does_not_see(
             node = None
     executor.close()
     end = told[-1]
-    assert end.outcome == "died" and end.seconds > 0
-    assert (end.cause.code, end.cause.facts["what"]) == ("host.lost", "node")
-    assert end.cause.facts["folder_lost"], "the next attempt starts at step 0"
+    assert end.status == "died" and end.seconds > 0
+    assert (end.reason.code, end.reason.facts["what"]) == ("host.lost", "node")
+    assert end.reason.facts["folder_lost"], "the next attempt starts at step 0"
     kinds = {type(one) for one in told} - {Stepped}  # which depends on how long it took
     assert kinds == {Began, Logged, Ended}, "no snapshot that is not there"
     assert "are not seen from" in caplog.text
@@ -290,7 +290,7 @@ def test_a_project_is_shipped_to_nodes_that_lack_it(
     until = time.monotonic() + DEADLINE_S
     while not any(isinstance(one, Ended) for one in told) and time.monotonic() < until:
         told += executor.events(0.2)
-    assert told[-1].outcome == "completed", told[-1]
+    assert told[-1].outcome.status == "completed", told[-1]
     assert (given.folder / "log.1.txt").read_text().strip() == "blue sky"
 
 

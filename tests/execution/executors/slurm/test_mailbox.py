@@ -7,11 +7,18 @@ from pathlib import Path
 from tunewright.execution.executors.executor import Began, Ended, Event, Logged
 from tunewright.execution.executors.slurm.mailbox import Inbox, Outbox
 from tunewright.messages import Message
+from tunewright.store.outcome import Outcome
 
 EVENTS: list[Event] = [
     Began(1, 2, 0, "node", ("0",)),
     Logged(1, 2, b"\x00points"),
-    Ended(1, 2, "failed", Message("trial.raised", {"type": "E", "text": "x"}), "trace", 1.5),
+    Ended(
+        1,
+        2,
+        Outcome(
+            "failed", Message("trial.raised", {"type": "E", "text": "x"}), "trace", seconds=1.5
+        ),
+    ),
 ]
 
 

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def package() -> Any:
-    """The package ray, or the message that says how to get it."""
+    """The package ray, or the message with how to get it."""
     return need("ray", extra="ray", purpose="Ray()")
 
 
@@ -41,7 +41,7 @@ class Cluster:
         ]
 
     def close(self) -> None:
-        """Disconnect; a cluster that we started ends with it, any other goes on."""
+        """Disconnect; a cluster that we started ends with it, any other continues."""
         if self.ours and package().is_initialized():
             package().shutdown()
         self.ours = False
@@ -94,7 +94,7 @@ def _reason(error: BaseException) -> str:
 def _hush(ray: Any) -> Callable[[], None]:
     """Send to the log what Ray's daemons have to say, and return what undoes it.
 
-    Ray writes it to standard output, whatever `ray.init` was told; there is no other way.
+    Ray writes it to standard output, whatever `ray.init` receives; there is no other way.
     """
     worker = getattr(getattr(ray, "_private", None), "worker", None)
     loud = getattr(worker, "print_to_stdstream", None)
@@ -111,7 +111,7 @@ def _hush(ray: Any) -> Callable[[], None]:
 
 @contextlib.contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Put the handlers back that `ray.init` replaces: the supervisor heeds signals itself."""
+    """Put the handlers back that `ray.init` replaces: the supervisor handles signals itself."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -2,7 +2,7 @@
 
 Everything here runs in the supervisor's thread. Each seat has one question open at any time, which
 its host answers when something has happened; if the host or its node is gone, Ray answers instead.
-Ray's state is never the record: a crew that is lost has only ever held trials that run again.
+Ray's state is never stored: a crew that is lost has only ever held trials that run again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import tunewright
 from tunewright.errors import WorkloadError
-from tunewright.execution.executors.executor import Assignment, Ended, Event, Outcome
+from tunewright.execution.executors.executor import Assignment, Ended, Event
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.pool import Isolate, Load
 from tunewright.execution.executors.ray.cluster import package
@@ -27,6 +27,7 @@ from tunewright.execution.executors.ray.host import Arrived, Host, Printed
 from tunewright.execution.executors.ray.place import Place, first_words
 from tunewright.execution.executors.ray.resources import as_options, described
 from tunewright.messages import Message
+from tunewright.store.outcome import End, Outcome
 
 ASK_S = 10.0  # how long a host waits for something to tell
 ORDER_S = 2.0  # an order to stop that had no effect is given again
@@ -62,7 +63,7 @@ class Crew:
         self._no_shows = 0
         self._pause_until = 0.0  # after a host that could not be placed
         self._waiting_since: float | None = None
-        self._spoken = set[str]()  # what was said once
+        self._spoken = set[str]()  # what was reported once
 
     # ---- for the supervisor
 
@@ -95,7 +96,7 @@ class Crew:
             self._waiting.remove(entry)
             attempt = entry[1].attempt
             early = Message("stopped.before_start")
-            self._told.append(Ended(trial, attempt, "stopped", early))
+            self._told.append(Ended(trial, attempt, Outcome("stopped", early)))
         now = time.monotonic()
         for place in self._places:
             if place.job is not None and place.job.trial == trial:
@@ -203,7 +204,7 @@ class Crew:
         self._ask(place)
 
     def _no_show(self, place: Place, error: Exception) -> None:
-        """A host could not be placed or begun: wait a little, and raise when it goes on like so."""
+        """A host could not be placed or begun: wait a little, and raise when it happens again."""
         self._dismiss(place)
         self._no_shows += 1
         self._pause_until = time.monotonic() + ORDER_S * self._no_shows
@@ -289,13 +290,13 @@ class Crew:
             return
         self._end(place, *place.lost(error))
 
-    def _end(self, place: Place, outcome: Outcome, cause: Message) -> None:
+    def _end(self, place: Place, end: End, cause: Message) -> None:
         job, place.job = place.job, None
         assert job is not None
         now = time.monotonic()
         place.stop_by, place.idle_since = None, now
-        seconds = now - place.began
-        self._told.append(Ended(job.trial, job.attempt, outcome, cause, seconds=seconds))
+        outcome = Outcome(end, cause, seconds=now - place.began)
+        self._told.append(Ended(job.trial, job.attempt, outcome))
 
     def _check(self, now: float) -> None:
         for place in tuple(self._places):

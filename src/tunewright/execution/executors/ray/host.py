@@ -1,7 +1,7 @@
 """The host of one trial at a time on a node of a cluster: the pool of `Local`, with one seat.
 
 Time-outs, memory limits, logs, warm workers and the end of everything a trial has started are thus
-the very same code as on one machine. Every order may be given twice, and what was told is kept
+the very same code as on one machine. Every order may be given twice, and what was reported is kept
 until it is acknowledged, so that a connection that drops costs nothing.
 """
 
@@ -39,7 +39,7 @@ class Arrived:
 
 @dataclass(frozen=True)
 class Printed:
-    """The log of an attempt whose folder the supervisor cannot see; told just before its end."""
+    """The log of an attempt whose folder the supervisor cannot see; sent just before its end."""
 
     trial: int
     attempt: int
@@ -50,10 +50,10 @@ Told = Event | Printed
 
 
 class Host:
-    """Lives in a process of its own on some node; its methods are called from several threads."""
+    """Lives in a separate process on some node; its methods are called from several threads."""
 
     def __init__(self, limits: Limits, isolate: Isolate, cpus: float, gpus: float) -> None:
-        """`cpus` and `gpus` are what one trial has; which GPUs, the environment says by now."""
+        """`cpus` and `gpus` are what one trial has; which GPUs, the environment has by now."""
         self._devices = devices.found() if gpus else ()
         environment = {**os.environ, "OMP_NUM_THREADS": str(max(1, int(cpus)))}
         if not gpus:
@@ -75,9 +75,9 @@ class Host:
     def start(
         self, order: int, number: int, load: Load | None, assignment: Assignment, sign: str
     ) -> bool:
-        """Begin an attempt; says whether its folder is seen from here. An old order does nothing.
+        """Begin an attempt; whether its folder is seen from here. An old order does nothing.
 
-        `number` stands for what is trained, which is sent along the first time only. `sign` is a
+        `number` identifies what is trained, which is sent along the first time only. `sign` is a
         file that the supervisor has made beside the trial folder: who sees it sees the folder.
         """
         with self._starting:
@@ -116,14 +116,15 @@ class Host:
     def _retold(self, event: Event) -> list[Told]:
         """An event as the supervisor may hear it: what is in a private folder is not there."""
         private = self._private.get(event.trial)
-        if isinstance(event, Ended) and event.outcome == "failed" and self._missing:
-            cause = event.cause or Message("trial.failed", {"text": ""})
+        if isinstance(event, Ended) and event.outcome.status == "failed" and self._missing:
+            cause = event.outcome.reason or Message("trial.failed", {"text": ""})
             facts = {
                 "cause": cause.to_data(),
                 "host": socket.gethostname(),
                 "folder": self._missing,
             }
-            event = replace(event, cause=Message("trial.folder_missing", facts))
+            reason = Message("trial.folder_missing", facts)
+            event = replace(event, outcome=replace(event.outcome, reason=reason))
         if private is None:
             return [event]
         if isinstance(event, Saved):

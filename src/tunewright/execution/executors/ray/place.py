@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tunewright.execution.executors.executor import Assignment, Outcome
+from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.executors.ray.host import Arrived
 from tunewright.messages import Message
+from tunewright.store.outcome import End
 
 
 @dataclass(eq=False)
@@ -20,7 +21,7 @@ class Place:
     job: Assignment | None = None
     shared: bool = True  # whether the supervisor sees the job's folder
     began: float = 0.0  # when the job was given to it, by the monotonic clock as all times here
-    heard: int = 0  # how much of what it told has been acknowledged
+    heard: int = 0  # how much of what it sent has been acknowledged
     idle_since: float = 0.0
     unreachable_since: float | None = None
     stop_by: float | None = None  # its trial was asked to stop
@@ -28,11 +29,11 @@ class Place:
 
     @property
     def where(self) -> str:
-        """The machine, for people."""
+        """The machine, for messages."""
         return self.arrived.host if self.arrived else "a node"
 
-    def lost(self, error: Exception) -> tuple[Outcome, Message]:
-        """How its trial ends when Ray says that the host is gone."""
+    def lost(self, error: Exception) -> tuple[End, Message]:
+        """How its trial ends when Ray reports that the host is gone."""
         if self.stop_by is not None:
             return "stopped", Message("stopped.host_lost", {"where": self.where})
         said = first_words(error)
@@ -42,12 +43,12 @@ class Place:
             "text": said,
             "folder_lost": not self.shared,
         }
-        outcome: Outcome = "stopped" if getattr(error, "preempted", False) else "died"
+        outcome: End = "stopped" if getattr(error, "preempted", False) else "died"
         return outcome, Message("host.lost", facts)
 
 
 def first_words(error: Exception) -> str:
-    """The sentence of Ray's error that says most: the first of its last line."""
+    """The most informative sentence of Ray's error: the first of its last line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = lines[-1].partition(". ")[0].rstrip(".") if lines else ""
     return said[:300] or type(error).__name__

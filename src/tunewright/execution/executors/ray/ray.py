@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from tunewright.errors import WorkloadError
 from tunewright.execution.executors.executor import Assignment, Event
-from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.limits import Limits, refuse
 from tunewright.execution.executors.local import load_of
 from tunewright.execution.executors.pool import Isolate, Load
 from tunewright.execution.executors.ray.cluster import Cluster, join
@@ -22,7 +21,7 @@ from tunewright.messages import Message
 
 @dataclass
 class Ray:
-    """Several trials at once on the nodes of a Ray cluster, each in a process of its own.
+    """Several trials at once on the nodes of a Ray cluster, each in a separate process.
 
     `resources` are what one trial takes, as Ray names them: `{"CPU": 4, "GPU": 0.5}`, `"memory"` in
     bytes, or your own names; one CPU by default. A trial sees the GPUs that Ray gives it alone. A
@@ -32,6 +31,7 @@ class Ray:
 
     address: str | None = None  # of the cluster; None: RAY_ADDRESS, this machine's, or a new one
     resources: Mapping[str, float] | None = None  # of one trial
+    _: KW_ONLY
     workers: int | None = None  # trials at once; None: as many as the cluster has room for
     trial_timeout_s: float | None = None  # of one attempt
     no_progress_timeout_s: float | None = None  # without a step reported
@@ -57,13 +57,7 @@ class Ray:
             problems.append(Message("ray.grows_without_workers"))
         if self.isolate not in ("auto", "always", "never"):
             problems.append(Message("executor.bad_isolate", {"isolate": self.isolate}))
-        for check in (lambda: self._limits, lambda: self._needs):
-            try:
-                check()
-            except WorkloadError as error:
-                problems.extend(error.problems)
-        if problems:
-            raise WorkloadError.several(problems)
+        refuse(problems, lambda: self._limits, lambda: self._needs)
 
     @property
     def slots(self) -> int:
@@ -127,7 +121,7 @@ class Ray:
         return self._cluster
 
     def _load(self, workload: Workload) -> Load:
-        """What hosts are told of a workload, made once; refuses what cannot be started."""
+        """What hosts receive of a workload, made once; refuses what cannot be started."""
         for known, load in self._loads:
             if known is workload:
                 return load

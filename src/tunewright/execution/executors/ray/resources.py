@@ -11,7 +11,7 @@ from typing import Any
 from tunewright.errors import WorkloadError
 from tunewright.messages import Message
 
-STANDARD = ("CPU", "GPU", "memory")  # what Ray has arguments of its own for; memory is in bytes
+STANDARD = ("CPU", "GPU", "memory")  # what Ray has separate arguments for; memory is in bytes
 GIGABYTE = 1000**3
 SLACK = 1e-9  # 0.1 + 0.2 GPUs must still fit beside 0.7
 
@@ -26,13 +26,13 @@ class Node:
 
     @property
     def name(self) -> str:
-        """Its address and what it has, for people."""
+        """Its address and what it has, for messages."""
         own = {n: a for n, a in self.resources.items() if not n.startswith(("node:", "object_"))}
         return f"{self.address}: {described(own) or 'nothing'}"
 
 
 def checked(resources: Mapping[str, float] | None) -> dict[str, float]:
-    """The resources of a trial, one CPU unless told otherwise; refuses what Ray would not take.
+    """The resources of a trial, one CPU by default; refuses what Ray would not take.
 
     >>> checked({"GPU": 0.5})
     {'CPU': 1, 'GPU': 0.5}

@@ -25,6 +25,8 @@ from tunewright.execution.processes.worker import as_assignment, as_fields
 
 TASK_MODULE = "tunewright.execution.executors.slurm.task"
 SCRIPT, LOAD, TASKS, ALIVE = "job.sh", "load", "tasks.json", "alive"
+WARNED = "warned"  # and the index: the file by which the shell passes the warning on
+INDEX = "SLURM_ARRAY_TASK_ID"
 NEWEST = ".slurm-attempt"  # in a trial folder: the attempt that may write there
 
 
@@ -52,6 +54,10 @@ class Batch:
     def stop_file(self, index: int) -> Path:
         """The file whose existence asks a task to stop; it has the grace period in it."""
         return self.folder / f"stop-{index}"
+
+    def warned(self, index: int) -> Path:
+        """The file that the task's shell leaves when the time limit is near."""
+        return self.folder / f"{WARNED}-{index}"
 
     def mailbox(self, index: int) -> Path:
         """Where a task reports what happens to its trial."""
@@ -107,17 +113,28 @@ def newest(folder: Path) -> Path:
 
 
 def script(lines: Sequence[str], folder: Path) -> str:
-    """The script of an array job: options, the user's own lines, and the task in their place."""
+    """The script of an array job: options, the user's own lines, and the task.
+
+    The warning before the time limit goes to the shell, which hears it from the first line on and
+    leaves a file: Python would die of it before it has a handler. SIGTERM goes to every process of
+    the job; the shell waits for the task to save.
+    """
     options = [line for line in lines if line.startswith("#SBATCH")]
     others = [line for line in lines if not line.startswith("#SBATCH")]
     task = [sys.executable, "-P", "-m", TASK_MODULE, str(folder)]
+    mark = f"touch {shlex.quote(f'{folder}/{WARNED}')}-${INDEX}"
     return "\n".join(
         [
             "#!/bin/bash",
             *options,
+            f"trap {shlex.quote(mark)} USR1",
+            "trap '' TERM",
             *others,
             f"export PYTHONPATH={shlex.quote(python_path())}",
-            f"exec {shlex.join(task)}",  # so that signals reach the task and no shell
+            f"{shlex.join(task)} &",
+            "task=$!",
+            'while wait "$task"; code=$?; kill -0 "$task" 2>/dev/null; do :; done',
+            'exit "$code"',
             "",
         ]
     )

@@ -23,13 +23,13 @@ from tunewright.execution.executors.executor import (
     Stepped,
 )
 from tunewright.execution.processes.frames import Head, Receiver, encoded, write_all
+from tunewright.store.outcome import outcome_data, outcome_from
 from tunewright.store.reason import decode, encode
 
 CHUNK = 2**18  # bytes read at once
 KINDS: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (Applied, Began, Ended, Logged, Noted, Saved, Stepped)
 }
-MESSAGES = ("cause", "message")  # fields that hold a message
 
 
 def as_frame(event: Event) -> tuple[Head, bytes]:
@@ -40,9 +40,10 @@ def as_frame(event: Event) -> tuple[Head, bytes]:
     """
     fields = {f.name: getattr(event, f.name) for f in dataclasses.fields(event)}
     body = fields.pop("points", b"")
-    for name in MESSAGES:
-        if name in fields:
-            fields[name] = encode(fields[name])
+    if isinstance(event, Noted):
+        fields["message"] = encode(event.message)
+    if isinstance(event, Ended):
+        fields["outcome"] = outcome_data(event.outcome)
     return {"kind": type(event).__name__, **fields}, body
 
 
@@ -52,9 +53,10 @@ def as_event(head: Head, body: bytes) -> Event | None:
     kind = KINDS.get(fields.pop("kind", ""))
     if kind is None:
         return None
-    for name in MESSAGES:
-        if name in fields:
-            fields[name] = decode(fields[name])
+    if kind is Noted:
+        fields["message"] = decode(fields["message"])
+    if kind is Ended:
+        fields["outcome"] = outcome_from(fields["outcome"])
     if kind is Logged:
         fields["points"] = body
     if "devices" in fields:

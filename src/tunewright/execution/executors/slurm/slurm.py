@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tunewright.errors import WorkloadError
-from tunewright.execution.executors.executor import Assignment, Began, Ended, Event, Outcome
-from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.executor import Assignment, Began, Ended, Event
+from tunewright.execution.executors.limits import Limits, refuse
 from tunewright.execution.executors.local import load_of
 from tunewright.execution.executors.pool import Load
 from tunewright.execution.executors.slurm.job import Batch, Order, job_name, script
@@ -29,6 +28,7 @@ from tunewright.execution.executors.slurm.scheduler import (
 )
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.store.outcome import End, Outcome
 
 FOLDER = ".slurm"  # of the trial folders: one folder per array job
 READ_S = 0.1  # how often files are read while somebody waits
@@ -63,7 +63,7 @@ class _Unsent:
     tasks: list[_Running]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Slurm:
     """Several trials at once as tasks of array jobs; nodes and supervisor share the trial folders.
 
@@ -72,11 +72,11 @@ class Slurm:
     or commands such as `module load cuda`.
     """
 
-    partition: str | None = None
+    partition: str | None = None  # None: the cluster's default
     time_limit: str | None = None  # of one task, as sbatch takes it: "4:00:00"
     gpus: int = 0  # of one trial
     cpus: int = 1  # of one trial
-    account: str | None = None
+    account: str | None = None  # that pays; None: the user's default
     lines: Sequence[str] = ()  # more #SBATCH options, or commands that run before the trial
     workers: int = 8  # tasks in the queue at once
     notice_s: float = 120.0  # between the warning and the time limit
@@ -85,7 +85,7 @@ class Slurm:
     memory_gb: float | None = None  # of a trial with everything it starts
     poll_s: float = 5.0  # how often squeue is asked
     orphan_s: float = 300.0  # tasks of a supervisor that is silent for so long stop
-    scheduler: Scheduler = field(default_factory=Slurmctl)
+    scheduler: Scheduler = field(default_factory=Slurmctl)  # Slurm's commands; a test has another
 
     _running: list[_Running] = field(default_factory=list, init=False, repr=False, compare=False)
     _unsent: list[_Unsent] = field(default_factory=list, init=False, repr=False, compare=False)
@@ -113,12 +113,7 @@ class Slurm:
         for line in self.lines:
             if "\n" in line or not line.strip():
                 problems.append(Message("slurm.bad_line", {"line": line}))
-        try:
-            self._limits  # noqa: B018
-        except WorkloadError as error:
-            problems.extend(error.problems)
-        if problems:
-            raise WorkloadError.several(problems)
+        refuse(problems, lambda: self._limits)
 
     @property
     def slots(self) -> int:
@@ -271,14 +266,16 @@ class Slurm:
 
     def _explained(self, one: _Running, ended: Ended) -> Ended:
         """A task ended by SIGTERM was pre-empted, or cancelled by hand, which Slurm knows."""
-        if ended.cause is None or ended.cause.code != "slurm.terminated" or one.task is None:
+        reason = ended.outcome.reason
+        if reason is None or reason.code != "slurm.terminated" or one.task is None:
             return ended
         until = time.monotonic() + SETTLE_S  # while the task ends, its state is COMPLETING
         with contextlib.suppress(SchedulerDown):
             while (state := self.scheduler.state(one.task)) in ACTIVE and time.monotonic() < until:
                 time.sleep(READ_S)
             if state == "CANCELLED":
-                return Ended(*one.names, *_outcome(state, one), seconds=ended.seconds)
+                end, cause = _outcome(state, one)
+                return Ended(*one.names, Outcome(end, cause, seconds=ended.outcome.seconds))
         return ended
 
     def _poll(self, now: float) -> None:
@@ -306,13 +303,13 @@ class Slurm:
             self.scheduler.cancel([one.task])
             self._end(one, "stopped", Message("stopped.grace_over"))
 
-    def _end(self, one: _Running, outcome: Outcome, cause: Message) -> None:
+    def _end(self, one: _Running, end: End, cause: Message) -> None:
         if one in self._running:
             self._running.remove(one)
-            self._told.append(Ended(*one.names, outcome, cause))
+            self._told.append(Ended(*one.names, Outcome(end, cause)))
 
 
-def _outcome(state: str, one: _Running) -> tuple[Outcome, Message]:
+def _outcome(state: str, one: _Running) -> tuple[End, Message]:
     """How an attempt ends whose task is over and did not report it."""
     if one.stop_by is not None:
         return "stopped", Message("stopped.before_start" if not one.began else "stopped.asked")

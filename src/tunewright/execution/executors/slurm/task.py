@@ -3,7 +3,8 @@
 Started by Slurm as `python -m tunewright.execution.executors.slurm.task FOLDER`. The trial runs in
 the pool of `Local`, with one seat, so that limits, logs and the end of what it started are the same
 as on one machine. SIGUSR1 (before the time limit) and SIGTERM (pre-emption, scancel) ask the trial
-to save; the supervisor then submits its next attempt.
+to save; the supervisor then submits its next attempt. The job's shell hears SIGUSR1 and leaves a
+file.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from pathlib import Path
 from tunewright.execution.executors import devices
 from tunewright.execution.executors.executor import Assignment, Ended
 from tunewright.execution.executors.pool import Pool, Seat
-from tunewright.execution.executors.slurm.job import ALIVE, Batch, Order, newest
+from tunewright.execution.executors.slurm.job import ALIVE, INDEX, Batch, Order, newest
 from tunewright.execution.executors.slurm.mailbox import Outbox
+from tunewright.execution.processes.worker import PARENT_HEARS_SIGTERM
 from tunewright.messages import Message
 
 LOOK_S = 0.25  # how often the supervisor's files are looked at
+HEARD_S = 2.0  # within which every process of a job hears a signal
 TERM_GRACE_S = 20.0  # Slurm kills 30 s after SIGTERM unless the cluster sets another KillWait
-INDEX = "SLURM_ARRAY_TASK_ID"
 
 
 @dataclass(eq=False)
@@ -54,7 +56,7 @@ class Watch:
             return Message("stopped.asked"), float(text)
         if signal.SIGTERM in self.signals:
             return Message("slurm.terminated"), TERM_GRACE_S
-        if signal.SIGUSR1 in self.signals:
+        if signal.SIGUSR1 in self.signals or self.batch.warned(self.index).exists():
             return Message("slurm.time_limit"), 0.8 * self.order.notice_s
         if self._orphaned():
             return Message("slurm.orphaned"), TERM_GRACE_S
@@ -88,15 +90,41 @@ def train(watch: Watch, pool: Pool, outbox: Outbox) -> Ended:
             pool.stop(watch.assignment.trial, asked[1])
         for event in pool.events(LOOK_S):
             if isinstance(event, Ended):
-                return _named(event, why)
+                return _named(event, why or _preempted(event, watch))
             outbox.put(event)
 
 
+def _preempted(ended: Ended, watch: Watch) -> Message | None:
+    """Why a trial ended that SIGTERM killed: Slurm sends it to every process of a job.
+
+    The trial's process may be gone before this one hears the signal.
+    """
+    if not _by_sigterm(ended):
+        return None
+    until = time.monotonic() + HEARD_S
+    while signal.SIGTERM not in watch.signals and time.monotonic() < until:
+        time.sleep(LOOK_S / 5)
+    return Message("slurm.terminated") if signal.SIGTERM in watch.signals else None
+
+
+def _by_sigterm(ended: Ended) -> bool:
+    name = signal.SIGTERM.name
+    reason = ended.outcome.reason
+    return reason is not None and reason.facts.get("signal") == name
+
+
 def _named(ended: Ended, why: Message | None) -> Ended:
-    """The end of a trial that was asked to stop, with the reason that Slurm gave."""
-    if why is None or ended.outcome != "stopped" or why.code == "stopped.asked":
+    """The end of a trial that was asked to stop, with the reason that Slurm gave.
+
+    One that SIGTERM ended before it could save is no death either: it resumes from its last save.
+    """
+    if why is None or why.code == "stopped.asked":
         return ended
-    return replace(ended, cause=why)
+    if ended.outcome.status == "died" and why.code == "slurm.terminated" and _by_sigterm(ended):
+        return replace(ended, outcome=replace(ended.outcome, status="stopped", reason=why))
+    if ended.outcome.status == "stopped":
+        return replace(ended, outcome=replace(ended.outcome, reason=why))
+    return ended
 
 
 def main(arguments: list[str], index: int | None = None) -> int:
@@ -109,6 +137,7 @@ def main(arguments: list[str], index: int | None = None) -> int:
         signal.signal(number, watch.hear)
     own = devices.found() if order.gpus else ()
     environment = {"OMP_NUM_THREADS": str(devices.cores()), **os.environ}
+    environment[PARENT_HEARS_SIGTERM] = "1"
     if not order.gpus:
         environment[devices.VISIBLE] = ""
     outbox = Outbox(batch.mailbox(place))

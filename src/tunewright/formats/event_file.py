@@ -12,14 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tunewright.design.ranges import Value
 from tunewright.errors import Unreadable
-from tunewright.importers.foreign import flattened
-from tunewright.importers.wire import Field, fields, inside, number, signed, text
+from tunewright.formats.wire import Field, fields, inside, number, signed, text
 
+EVENTS = ".tfevents."  # in the name of every event file
+SPLITS = ("train", "validation", "eval", "test")  # folders of one run, as Keras names them
 LARGEST_EVENT = 64 * 2**20  # bytes; larger ones hold graphs and pictures
 FLOAT, DOUBLE, HALF = 1, 2, 19  # kinds of tensors
 FAILED = 2  # a session's status
+Setting = bool | int | float | str | None
 
 
 @dataclass
@@ -27,29 +28,44 @@ class Events:
     """What one event file holds that concerns us."""
 
     scalars: list[tuple[str, int, float]] = field(default_factory=list)  # tag, step, value
-    hyperparameters: dict[str, Value] = field(default_factory=dict)
+    hyperparameters: dict[str, Setting] = field(default_factory=dict)
     first_s: float | None = None  # wall time of the first and the last event
     last_s: float | None = None
     failed: bool = False  # the session's status is a failure
     torn: bool = False  # the file ends in the middle of a record, or its checksum is wrong
+    end: int = 0  # bytes up to the end of the last whole record
 
 
-def read_events(path: Path) -> Events:
-    """The scalars and hyperparameters of an event file, as far as it is whole."""
-    found = Events()
+def read_events(path: Path, start: int = 0) -> Events:
+    """The scalars and hyperparameters of an event file, as far as it is whole.
+
+    `start` is the `end` of an earlier look at a file that grows.
+    """
+    found = Events(end=start)
     try:
-        for record in records(path):
+        for record, end in _records(path, start):
             _take(record, found)
+            found.end = end
     except Unreadable:
         found.torn = True
     return found
 
 
-def records(path: Path) -> Iterator[bytes]:
-    """Each record of a file; Unreadable at one that is torn. Those too large are passed over."""
+def tag_prefix(folder: str) -> str:
+    """What a folder's name adds to the tags in it: Keras writes `train` and `validation` folders.
+
+    >>> tag_prefix("validation"), tag_prefix("run_1")
+    ('validation/', '')
+    """
+    return f"{folder}/" if folder in SPLITS else ""
+
+
+def _records(path: Path, start: int) -> Iterator[tuple[bytes, int]]:
+    """Each record of a file with its end; Unreadable at a torn one. Too large ones are empty."""
     size = path.stat().st_size
     with path.open("rb") as file:
-        at = 0
+        at = start
+        file.seek(at)
         while at < size:
             head = file.read(12)
             if len(head) < 12:
@@ -58,12 +74,10 @@ def records(path: Path) -> Iterator[bytes]:
             # the length alone is checked: it is what would lead us astray
             if checksum != masked_crc(head[:8]) or at + 16 + length > size:
                 raise Unreadable("importers.event_wrong_length", path=path)
-            if length <= LARGEST_EVENT:
-                yield file.read(length)
-                file.seek(4, 1)
-            else:
-                file.seek(length + 4, 1)
+            record = file.read(length) if length <= LARGEST_EVENT else b""
             at += 16 + length
+            file.seek(at)
+            yield record, at
 
 
 def masked_crc(data: bytes) -> int:
@@ -162,13 +176,13 @@ def _take_session(data: bytes, found: Events) -> None:
             for inner, entry in fields(inside(value)):
                 if inner == 1:
                     name, own = _entry(inside(entry))
-                    found.hyperparameters |= flattened({name: own})
+                    found.hyperparameters[name] = own
         elif key == 4:  # its end
             status = dict(fields(inside(value))).get(1, 0)
             found.failed = found.failed or status == FAILED
 
 
-def _entry(entry: bytes) -> tuple[str, Value]:
+def _entry(entry: bytes) -> tuple[str, Setting]:
     name, value = "", b""
     for key, part in fields(entry):
         if key == 1:

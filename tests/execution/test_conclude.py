@@ -9,11 +9,11 @@ from hypothesis import given, strategies as st
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
-from tunewright.execution.executors.executor import Ended
-from tunewright.execution.outcome import DEATHS, Seen, conclude, never_logged, watched_metrics
+from tunewright.execution.conclude import DEATHS, Seen, conclude, never_logged, watched_metrics
 from tunewright.messages import Message
 from tunewright.store.curves import pack
 from tunewright.store.judge import not_finite
+from tunewright.store.outcome import Outcome
 
 OBJECTIVE = minimize("valid_error")
 KILLED = Message("program.exited", {"status": -9, "signal": "SIGKILL"})
@@ -26,12 +26,12 @@ def seen(**curves: list[float]) -> Seen:
 
 
 def test_a_logged_objective_completes():
-    verdict = conclude(Ended(1, 1, "completed"), seen(valid_error=[0.3, 0.2]), OBJECTIVE, 0)
-    assert (verdict.status, verdict.reason, verdict.died) == ("completed", None, False)
+    verdict = conclude(Outcome("completed"), seen(valid_error=[0.3, 0.2]), OBJECTIVE, 0)
+    assert (verdict.status, verdict.reason) == ("completed", None)
 
 
 def test_an_objective_never_logged_fails_and_names_the_nearest():
-    verdict = conclude(Ended(1, 1, "completed"), seen(valid_eror=[0.3]), OBJECTIVE, 0)
+    verdict = conclude(Outcome("completed"), seen(valid_eror=[0.3]), OBJECTIVE, 0)
     assert verdict.status == "failed"
     assert verdict.reason == Message(
         "objective.never_logged",
@@ -45,7 +45,7 @@ def test_an_objective_never_logged_fails_and_names_the_nearest():
 
 
 def test_nothing_logged_at_all_says_how_to_log():
-    verdict = conclude(Ended(1, 1, "completed"), Seen(), OBJECTIVE, 0)
+    verdict = conclude(Outcome("completed"), Seen(), OBJECTIVE, 0)
     assert verdict.status == "failed"
     assert verdict.reason is not None and verdict.reason.code == "objective.never_logged"
     assert verdict.reason.facts["logged"] == []
@@ -69,16 +69,15 @@ def test_a_non_finite_objective_or_loss_is_infeasible_however_it_ended(
     outcome, metric, value, text
 ):
     curves = {"valid_error": [0.3, 0.2, 0.1], metric: [0.3, value, 0.1]}
-    verdict = conclude(Ended(1, 1, outcome), seen(**curves), OBJECTIVE, 0)
+    verdict = conclude(Outcome(outcome), seen(**curves), OBJECTIVE, 0)
     assert verdict.status == "infeasible"
     facts = {"metric": metric, "value": text, "step": 1}
     assert verdict.reason == Message("metric.not_finite", facts)
-    assert not verdict.died
 
 
 def test_other_metrics_may_be_non_finite():
     verdict = conclude(
-        Ended(1, 1, "completed"), seen(valid_error=[0.3], ratio=[math.inf]), OBJECTIVE, 0
+        Outcome("completed"), seen(valid_error=[0.3], ratio=[math.inf]), OBJECTIVE, 0
     )
     assert verdict.status == "completed"
 
@@ -92,7 +91,7 @@ def test_losses_go_by_their_meaning_not_their_spelling():
 
 def test_the_reason_an_executor_gives_is_kept():
     for outcome in ("infeasible", "failed"):
-        verdict = conclude(Ended(1, 1, outcome, KILLED, "tail"), Seen(), OBJECTIVE, 0)
+        verdict = conclude(Outcome(outcome, KILLED, "tail"), Seen(), OBJECTIVE, 0)
         assert (verdict.status, verdict.reason, verdict.detail) == (outcome, KILLED, "tail")
 
 
@@ -106,17 +105,17 @@ def test_the_reason_an_executor_gives_is_kept():
     ],
 )
 def test_an_end_without_a_cause_has_a_code_all_the_same(outcome, code):
-    verdict = conclude(Ended(1, 1, outcome), Seen(), OBJECTIVE, 0)
+    verdict = conclude(Outcome(outcome), Seen(), OBJECTIVE, 0)
     assert verdict.reason is not None and verdict.reason.code == code
 
 
 def test_the_third_death_fails_with_cause_and_tail():
     ends = [
-        conclude(Ended(1, n, "died", KILLED, "the tail"), Seen(), OBJECTIVE, n - 1)
+        conclude(Outcome("died", KILLED, "the tail"), Seen(), OBJECTIVE, n - 1)
         for n in range(1, DEATHS + 1)
     ]
-    assert [v.status for v in ends] == ["pending", "pending", "failed"]
-    assert all(v.died for v in ends)
+    assert [v.status for v in ends] == ["died", "died", "failed"]
+    assert [v.becomes for v in ends] == ["pending", "pending", "failed"]
     facts = {"deaths": 3, "cause": KILLED.to_data()}
     assert ends[-1].reason == Message("trial.died_repeatedly", facts)
     assert str(ends[-1].reason) == "died 3 times, at last: killed by SIGKILL"
@@ -125,8 +124,8 @@ def test_the_third_death_fails_with_cause_and_tail():
 
 @pytest.mark.parametrize("deaths", [0, 1, 2])
 def test_a_stop_is_never_a_death(deaths):
-    verdict = conclude(Ended(1, 9, "stopped"), Seen(), OBJECTIVE, deaths)
-    assert (verdict.status, verdict.died) == ("pending", False)
+    verdict = conclude(Outcome("stopped"), Seen(), OBJECTIVE, deaths)
+    assert (verdict.status, verdict.becomes) == ("stopped", "pending")
 
 
 @given(

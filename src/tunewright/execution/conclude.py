@@ -1,6 +1,6 @@
 """How an attempt ends a trial: completed, infeasible, failed, or due for another attempt.
 
-A pure function of what the executor told, what was logged, and how often the trial died before.
+A pure function of what the executor reported, what was logged, and how often the trial died before.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ import numpy as np
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.execution.executors.executor import Ended
 from tunewright.messages import Message
 from tunewright.store.curves import unpack
 from tunewright.store.judge import not_finite
+from tunewright.store.outcome import Outcome
 from tunewright.store.reason import NEVER_LOGGED
-from tunewright.store.trial import Status
 
 MOST_NAMES = 8  # of logged metrics in a reason
 DEATHS = 3  # a trial that died this often has failed
@@ -50,51 +49,41 @@ class Seen:
         return replace(self, metrics=self.metrics + fresh, diverged=diverged, step=step)
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The trial's status after an attempt; `pending` when another attempt is due."""
-
-    status: Status
-    reason: Message | None = None
-    detail: str = ""  # traceback or the tail of the log
-    died: bool = False  # counts towards the three deaths that make a trial failed
-
-
 def watched_metrics(objective: Objective, meaning: Meaning) -> tuple[str, ...]:
     """The metrics that must stay finite: the objective and the losses."""
     names = (objective.metric, meaning.name("train_loss"), meaning.name("valid_loss"))
     return tuple(dict.fromkeys(names))
 
 
-def conclude(ended: Ended, seen: Seen, objective: Objective, deaths: int) -> Verdict:
+def conclude(ended: Outcome, seen: Seen, objective: Objective, deaths: int) -> Outcome:
     """What the end of an attempt makes of its trial; `deaths` counts earlier attempts that died.
 
     A non-finite objective or loss makes it infeasible however the program ended afterwards: to run
     it again would only waste the time once more.
     """
-    if ended.outcome == "infeasible" or seen.diverged:
-        given = ended.cause if ended.outcome == "infeasible" else None
+    if ended.status == "infeasible" or seen.diverged:
+        given = ended.reason if ended.status == "infeasible" else None
         reason = given or seen.diverged or Message("trial.infeasible", {"text": ""})
-        return Verdict("infeasible", reason, ended.detail)
-    if ended.outcome == "died" and needed_mb(ended) is not None:
-        return Verdict("pending", ended.cause, ended.detail)  # waits for space, however often
-    if ended.outcome == "died":
+        return replace(ended, status="infeasible", reason=reason)
+    if ended.status == "died" and needed_mb(ended) is not None:
+        return replace(ended, status="stopped")  # waits for space, however often
+    if ended.status == "died":
         return _death(ended, deaths + 1)
-    if ended.outcome == "stopped":
-        return Verdict("pending", ended.cause or Message("stopped.asked"), ended.detail)
-    if ended.outcome == "failed":
-        reason = ended.cause or Message("trial.failed", {"text": ""})
-        return Verdict("failed", reason, ended.detail)
+    if ended.status == "stopped":
+        return replace(ended, reason=ended.reason or Message("stopped.asked"))
+    if ended.status == "failed":
+        return replace(ended, reason=ended.reason or Message("trial.failed", {"text": ""}))
     if objective.metric not in seen.metrics:
-        return Verdict("failed", never_logged(objective.metric, seen.metrics), ended.detail)
-    return Verdict("completed")
+        reason = never_logged(objective.metric, seen.metrics)
+        return replace(ended, status="failed", reason=reason)
+    return replace(ended, reason=None, detail="")
 
 
-def needed_mb(ended: Ended) -> float | None:
+def needed_mb(ended: Outcome) -> float | None:
     """How much space the snapshot takes that did not fit on the disk and so ended an attempt."""
-    if ended.cause is None or ended.cause.code != "disk.full":
+    if ended.reason is None or ended.reason.code != "disk.full":
         return None
-    needed = ended.cause.facts.get("needed_mb")
+    needed = ended.reason.facts.get("needed_mb")
     return float(needed) if isinstance(needed, int | float) else None
 
 
@@ -115,9 +104,9 @@ def never_logged(metric: str, logged: Iterable[str]) -> Message:
     return Message(NEVER_LOGGED, facts)
 
 
-def _death(ended: Ended, deaths: int) -> Verdict:
-    cause = ended.cause or Message("trial.died")
+def _death(ended: Outcome, deaths: int) -> Outcome:
+    cause = ended.reason or Message("trial.died")
     if deaths < DEATHS:
-        return Verdict("pending", cause, ended.detail, died=True)
+        return replace(ended, reason=cause)
     facts = {"deaths": deaths, "cause": cause.to_data()}
-    return Verdict("failed", Message("trial.died_repeatedly", facts), ended.detail, died=True)
+    return replace(ended, status="failed", reason=Message("trial.died_repeatedly", facts))

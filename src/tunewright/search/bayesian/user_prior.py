@@ -1,0 +1,192 @@
+"""How beliefs about the best values (`Range.around`) steer a Bayesian search, and when they end.
+
+A belief is a density over a range, mixed with an even one, so that no value is ever ruled out.
+Every other quasi-random trial at the start is drawn from it; afterwards its logarithm, times a
+weight that falls with the number of outcomes, is added to that of the expected improvement (as in
+piBO). Each belief is dropped once fewer of the best trials lie in its region than chance would put
+there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tunewright.design.belief import Belief, is_measured
+from tunewright.design.ranges import Range
+from tunewright.search.bayesian.encoding import Encoding
+from tunewright.search.bayesian.history import History
+
+Array = npt.NDArray[np.float64]
+EVEN = 0.1  # share of the density that is spread over the whole range
+REACH = 2.0  # standard deviations: the region in which a belief expects the best trials
+BEST = 4  # one of so many outcomes counts among the best
+LEAST_BEST = 3
+MOST_LOOKS = 100  # outcomes: a belief that held so long hardly weighs any more
+NARROWEST = 1e-3  # standard deviation, in ranges
+LEVEL = 0.05  # probability by chance below which the trials contradict a belief
+_GRID = np.linspace(0.0, 1.0, 1025)
+
+
+@dataclass(frozen=True)
+class Column:
+    """The belief about one column of the encoding, as a density over its positions."""
+
+    number: int
+    centre: float  # position
+    sd: float  # in positions; 0 for a value of a list
+    odds: float = 1.0  # of that value against every other one
+    count: int = 0  # values of the list
+
+    def log_density(self, positions: Array) -> Array:
+        """Relative to an even density; 0 where the column is inactive."""
+        if not self.sd:
+            even = self.count / (self.odds + self.count - 1)
+            found = np.log(np.where(self.inside(positions), self.odds * even, even))
+        else:
+            found = np.log(EVEN + self._bell(positions))
+        return np.where(np.isnan(positions), 0.0, found)
+
+    def slope(self, position: float) -> float:
+        """Of the logarithm of the density; 0 in a list."""
+        if not self.sd:
+            return 0.0
+        bell = float(self._bell(np.array(position)))
+        return bell / (EVEN + bell) * (self.centre - position) / self.sd**2
+
+    def inside(self, positions: Array) -> npt.NDArray[np.bool_]:
+        """Which positions lie in the region of the belief."""
+        reach = REACH * self.sd if self.sd else 0.5 / self.count
+        return np.asarray(np.abs(positions - self.centre) <= reach)
+
+    def drawn(self, even: Array) -> Array:
+        """Positions from this density, for evenly spread numbers between 0 and 1."""
+        if not self.sd:
+            own = self.odds / (self.odds + self.count - 1)
+            rest = np.clip((even - own) / max(1.0 - own, 1e-12), 0.0, 1.0 - 1e-9)
+            others = (np.floor(rest * (self.count - 1)) + 0.5) / self.count
+            others += (others >= self.centre - 1e-9) / self.count  # passes over the believed one
+            return np.where(even < own, self.centre, others)
+        density = EVEN + self._bell(_GRID)
+        below = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
+        return np.asarray(np.interp(even, below / below[-1], _GRID))
+
+    def _bell(self, positions: Array) -> Array:
+        """A normal density cut off at the ends of the range, less the even share."""
+        from scipy.special import ndtr
+
+        within = float(ndtr((1 - self.centre) / self.sd) - ndtr(-self.centre / self.sd))
+        away = (positions - self.centre) / self.sd
+        height = (1 - EVEN) / (self.sd * math.sqrt(2 * math.pi) * within)
+        return np.asarray(height * np.exp(-0.5 * away * away))
+
+
+@dataclass(frozen=True)
+class UserPrior:
+    """The beliefs that the trials leave standing, and what they weigh now."""
+
+    columns: tuple[Column, ...]
+    weight: float = 0.0
+
+    def at(self, rows: Array) -> Array:
+        """What the beliefs add to the acquisition at every row."""
+        total = np.zeros(len(rows))
+        for column in self.columns:
+            total += column.log_density(rows[:, column.number])
+        return self.weight * total
+
+    def slope(self, row: Array) -> Array:
+        """The slope of that along every column."""
+        slope = np.zeros(len(row))
+        for column in self.columns:
+            if not math.isnan(row[column.number]):
+                slope[column.number] = self.weight * column.slope(float(row[column.number]))
+        return slope
+
+    def first(self, rows: Array, index: int) -> Array:
+        """Quasi-random rows from this position on, every other one drawn from the beliefs.
+
+        Position 0 is at the believed values themselves.
+        """
+        rows = rows.copy()
+        turn = (index + np.arange(len(rows))) % 2 == 0
+        for column in self.columns:
+            own = rows[:, column.number]
+            drawn = np.where(np.isnan(own), own, column.drawn(np.nan_to_num(own)))
+            if index == 0 and len(rows) and not math.isnan(own[0]):
+                drawn[0] = column.centre
+            rows[:, column.number] = np.where(turn, drawn, own)
+        return rows
+
+    def drawn(self, rows: Array) -> Array:
+        """Even rows with the columns that have a belief drawn from it."""
+        rows = rows.copy()
+        for column in self.columns:
+            own = rows[:, column.number]
+            rows[:, column.number] = np.where(np.isnan(own), own, column.drawn(np.nan_to_num(own)))
+        return rows
+
+
+def declared(encoding: Encoding) -> UserPrior:
+    """The beliefs that the study's ranges declare."""
+    found = (_column(n, h.range) for n, h in enumerate(encoding.space))
+    return UserPrior(tuple(one for one in found if one is not None))
+
+
+def remaining(prior: UserPrior, known: History, strength: float) -> UserPrior:
+    """Those that the trials do not contradict, weighted by how many trials there are."""
+    kept = tuple(one for one in prior.columns if not contradicted(one, known))
+    return replace(prior, columns=kept, weight=strength / max(len(known.rows), 1))
+
+
+def contradicted(column: Column, known: History) -> bool:
+    """Whether at some time too few of the best trials lay in the region of a belief.
+
+    Of the best quarter, as few or fewer inside would be less probable than 5 % if the region did
+    not matter. Once dropped, a belief stays so: trials are looked at in the order of their index.
+    """
+    positions = known.rows[: known.own, column.number]
+    active = ~np.isnan(positions)
+    inside = column.inside(positions[active])
+    values = np.where(np.isfinite(known.values), known.values, np.inf)[: known.own][active]
+    for count in range(2 * LEAST_BEST, min(len(values), MOST_LOOKS) + 1):
+        best = max(LEAST_BEST, count // BEST)
+        order = np.argsort(values[:count], kind="stable")[:best]
+        seen = int(inside[order].sum())
+        if _at_most(seen, best, int(inside[:count].sum()), count) < LEVEL:
+            return True
+    return False
+
+
+def _at_most(seen: int, drawn: int, inside: int, of: int) -> float:
+    """The probability of so few or fewer, drawn without replacement."""
+    ways = sum(math.comb(inside, k) * math.comb(of - inside, drawn - k) for k in range(seen + 1))
+    return ways / math.comb(of, drawn)
+
+
+def _column(number: int, own: Range) -> Column | None:
+    belief = own.belief
+    if belief is None:
+        return None
+    centre = own.unit(belief.value)
+    if is_measured(own):
+        return Column(number, centre, _deviation(own, belief, centre))
+    return Column(number, centre, 0.0, float(belief.factor or 1.0), own.count or 1)
+
+
+def _deviation(own: Range, belief: Belief, centre: float) -> float:
+    """One standard deviation of a belief, in positions."""
+    value = float(belief.value)  # type: ignore[arg-type]
+    factor, width = belief.factor or 1.0, belief.width or 0.0
+    if own.scale == "log":
+        ends = value * factor, value / factor
+    elif own.scale == "log_from_one":
+        ends = 1 - (1 - value) / factor, 1 - (1 - value) * factor
+    else:
+        ends = value + width, value - width
+    places = [place for place in map(own.place, ends) if place is not None]
+    # neither end has a place: wider than the range
+    return max(abs(places[0] - centre), NARROWEST) if places else 1.0

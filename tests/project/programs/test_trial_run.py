@@ -1,0 +1,52 @@
+"""A short run: what it printed and wrote becomes the lines of tunewright.toml."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tunewright.errors import Misuse
+from tunewright.project.programs.files import Template
+from tunewright.project.programs.trial_run import TrialRun, try_program
+from tunewright.project.programs.written_files import WrittenFile
+
+PROGRAM = """
+import sys
+with open(sys.argv[1] + "/metrics.csv", "w") as file:
+    file.write("step,val_loss\\n1,0.5\\n2,0.25\\n")
+print("bye")
+"""
+
+
+@pytest.mark.beyond_core
+def test_a_file_of_the_runs_folder_is_proposed(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM)
+    made = Template(f"{sys.executable} train.py {{run.folder}}")
+    tried = try_program(made, "val_loss", tmp_path, 60)
+    assert tried.status == 0 and tried.patterns == () and tried.output == ("bye",)
+    assert [one.pattern for one in tried.files] == ["metrics.csv"]
+    assert tried.toml == ("[workload.read]", 'file = "metrics.csv"')
+
+
+def test_what_is_preferred() -> None:
+    def toml(patterns: tuple[str, ...], has: bool, json_lines: bool = False) -> tuple[str, ...]:
+        file = WrittenFile("a.csv", ("x",), 3, has)
+        return TrialRun((), 1.0, 0, (), patterns, json_lines, (file,)).toml
+
+    assert toml(("p",), True)[1] == 'file = "a.csv"', "the objective is in the file"
+    assert toml(("p",), False)[1] == "line = ["
+    assert toml((), False)[1] == 'file = "a.csv"'
+    assert toml((), True, json_lines=True) == ()
+
+
+def test_bad_times_and_missing_values_are_refused(tmp_path: Path) -> None:
+    for made, seconds, code in (
+        (Template("true"), 0.0, "scan.bad_time"),
+        (Template("true {data}", required=("data",)), 1.0, "scan.cannot_try"),
+        (Template("no-such-program-here"), 1.0, "scan.not_started"),
+    ):
+        with pytest.raises(Misuse) as error:
+            try_program(made, "loss", tmp_path, seconds)
+        assert error.value.code == code
