@@ -29,11 +29,11 @@ class Lived:
 
     @property
     def outcome(self) -> str:
-        return self.ends[-1].outcome
+        return self.ends[-1].outcome.status
 
     @property
     def codes(self) -> list[str]:
-        return [end.cause.code for end in self.ends if end.cause is not None]
+        return [end.outcome.reason.code for end in self.ends if end.outcome.reason is not None]
 
     @property
     def curves(self) -> Curves:
@@ -66,7 +66,7 @@ def lived(
                 trials[number].events.append(event)
                 if not isinstance(event, Ended):
                     continue
-                if event.outcome != "stopped":
+                if event.outcome.status != "stopped":
                     open_ones.discard(number)
                     continue
                 again = attempt_at(folder, number, event.attempt + 1, settings[number])
@@ -88,7 +88,7 @@ def interrupted(
                 if isinstance(event, Saved):
                     saved = event.step
                 if isinstance(event, Ended):
-                    assert event.outcome == "stopped", event
+                    assert event.outcome.status == "stopped", event
                     return saved
                 if not asked and type(event).__name__ == "Logged":
                     asked = True

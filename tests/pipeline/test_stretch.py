@@ -13,7 +13,7 @@ from torch import nn
 
 from tunewright.design.names import Meaning
 from tunewright.design.schedule import Cosine
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control, Handle
 from tunewright.pipeline import FitConfig, fit
 from tunewright.pipeline.alone import Alone
 from tunewright.pipeline.stretch import (
@@ -171,7 +171,7 @@ def test_the_times_of_a_trial_are_found_without_asking_for_every_step(
 ) -> None:
     """300 steps: a save is due every 30; evaluations every 20, as the assignment has it."""
     own = replace(assignment(tmp_path, {"max_train_steps": 300}), eval_every=20)
-    run = Run(own, OBJECTIVE, Meaning({}), lambda event: None)
+    run = Handle(own, OBJECTIVE, Meaning({}), lambda event: None)
     found, first = [], 1
     for _ in range(3):
         count, saves = stretch_length(run, first, 300, 300, evaluates)
@@ -180,5 +180,5 @@ def test_the_times_of_a_trial_are_found_without_asking_for_every_step(
         found.append(count)
         first += count
     assert found == lengths
-    run.ask_stop()
+    Control(run).ask_stop()
     assert stretch_length(run, first, 300, 300, evaluates) == (1, True)
