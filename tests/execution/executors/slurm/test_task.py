@@ -21,6 +21,7 @@ from tunewright.execution.executors.slurm.task import (
     _preempted,
 )
 from tunewright.messages import Message
+from tunewright.store.outcome import Outcome
 
 ORDER = Order(Limits(None, None, None), notice_s=120.0, orphan_s=300.0, gpus=0)
 
@@ -74,12 +75,14 @@ def test_a_supervisor_that_is_silent(watch: Watch) -> None:
 def test_a_trial_that_sigterm_killed_was_stopped(watch: Watch) -> None:
     """Slurm signals every process of a job, and the trial's may be gone first."""
     exited = Message("process.exited", {"status": -15, "signal": "SIGTERM"})
-    ended = Ended(1, 1, "died", exited)
+    ended = Ended(1, 1, Outcome("died", exited))
     watch.hear(signal.SIGTERM, None)
     named = _named(ended, _preempted(ended, watch))
-    assert named.outcome == "stopped"
-    assert named.cause is not None and named.cause.code == "slurm.terminated"
-    other = Ended(1, 1, "died", Message("process.exited", {"status": 1, "signal": ""}))
+    reason = named.outcome.reason
+    assert named.outcome.status == "stopped"
+    assert reason is not None and reason.code == "slurm.terminated"
+    crashed = Message("process.exited", {"status": 1, "signal": ""})
+    other = Ended(1, 1, Outcome("died", crashed))
     assert _named(other, _preempted(other, watch)) == other
 
 
