@@ -24,7 +24,17 @@ def seen(noise: float, seed: int, count: int = 40, decades: float = 0.0) -> Hist
         away = float(((np.array(list(one.unit.values())) - BEST) ** 2).sum())
         value = 10 ** (decades * away) if decades else 1 - float(np.exp(-4 * away))
         value += noise * float(random.standard_normal())
-        trials.append(Trial(n, 0, n, one.configuration, one.unit, "completed", value=value))
+        trials.append(
+            Trial(
+                number=n,
+                study=0,
+                index=n,
+                configuration=one.configuration,
+                unit=one.unit,
+                status="completed",
+                value=value,
+            )
+        )
     return history(study, trials)
 
 

@@ -45,6 +45,22 @@ def bowl(unit: Mapping[str, float]) -> float:
     return sum((unit[name] - at) ** 2 for name, at in BEST.items())
 
 
+def completed(
+    index: int, unit: Mapping[str, float], value: float | None, **configuration: Any
+) -> Trial:
+    """A trial that ended; without a value, one that diverged."""
+    status = "infeasible" if value is None else "completed"
+    return Trial(
+        number=index,
+        study=0,
+        index=index,
+        configuration=configuration,
+        unit=unit,
+        status=status,  # type: ignore[arg-type]
+        value=value,
+    )
+
+
 def ran(
     study: Study,
     count: int,
@@ -55,7 +71,7 @@ def ran(
     for index in range(count):
         (one,) = (search or Bayesian()).suggest(study, trials, 1)
         found = value(one.unit)
-        trials.append(Trial(index, 0, index, one.configuration, one.unit, "completed", value=found))
+        trials.append(completed(index, one.unit, found, **one.configuration))
     return trials
 
 
@@ -125,7 +141,7 @@ def test_noise_alone_seldom_contradicts() -> None:
         random = np.random.default_rng(seed)
         positions = random.random((20, 4))
         trials = [
-            Trial(n, 0, n, {}, dict(zip(BOX, row, strict=True)), "completed", value=value)
+            completed(n, dict(zip(BOX, row, strict=True)), value)
             for n, (row, value) in enumerate(
                 zip(positions.tolist(), random.random(20), strict=True)
             )
@@ -138,9 +154,7 @@ def test_noise_alone_seldom_contradicts() -> None:
 def test_diverged_trials_in_its_region_contradict() -> None:
     study = study_of({"rate": BAD["rate"]})
     trials = [
-        Trial(n, 0, n, {}, {"rate": 0.9}, "infeasible")
-        if n % 2
-        else Trial(n, 0, n, {}, {"rate": 0.04 * n}, "completed", value=1.0 + n)
+        completed(n, {"rate": 0.9}, None) if n % 2 else completed(n, {"rate": 0.04 * n}, 1.0 + n)
         for n in range(16)
     ]
     known = history(study, trials)
