@@ -20,6 +20,8 @@ FOR_EXECUTORS = {"announce", "ask_stop", "is_of", "over", "tell_points"} | {
     "saves_itself",
 }
 
+FOR_THE_PIPELINE = {"log_steps", "next_due"}  # used by `fit` where a handle has them
+
 
 def public(thing: object) -> set[str]:
     return {name for name in dir(thing) if not name.startswith("_")}
@@ -27,7 +29,8 @@ def public(thing: object) -> set[str]:
 
 def test_a_training_function_sees_what_the_protocol_promises_and_no_more(tmp_path: Path) -> None:
     run, _ = handle(tmp_path, {"max_train_steps": 3})
-    assert public(run) == MEMBERS
+    assert public(run) - MEMBERS == FOR_THE_PIPELINE
+    assert public(run) >= MEMBERS
 
 
 @pytest.mark.parametrize("kind", [ProbeHandle, StampedHandle])
