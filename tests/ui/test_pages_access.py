@@ -67,7 +67,9 @@ def test_a_round_by_keyboard_alone(look: Look, server: Any, filled: str) -> None
     page.keyboard.press("x")
     page.locator(".selection b").wait_for()
     numbers = sorted(int(n or 0) for n in (best[0], best[2]))
-    assert page.url.endswith(f"?sel={numbers[0]}%2C{numbers[1]}")
+    address = f"?sel={numbers[0]}%2C{numbers[1]}"
+    page.wait_for_function("end => location.href.endsWith(end)", arg=address)
+    assert page.url.endswith(address)
     page.keyboard.press("Enter")
     page.get_by_role("heading", name=f"width trial {best[2]}").wait_for()
 
