@@ -52,6 +52,7 @@ def draws(run: Run, seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
+    run.applied(seed=seed)
     train(run, steps=30)
     drawn = random.random() + float(np.random.rand()) + float(torch.rand(()))
     run.log(31, drawn=drawn)

@@ -8,6 +8,7 @@ import pytest
 from tests.execution import packed_programs as programs
 from tests.execution.packed_rounds import interrupted, lived, resumed
 
+from tunewright.execution.executors.executor import Applied
 from tunewright.execution.executors.local import Local
 from tunewright.execution.executors.packed import Packed
 
@@ -55,3 +56,11 @@ def test_a_trial_of_another_process_resumes_in_a_pack(tmp_path: Path) -> None:
     (whole,) = lived(Local(workers=1), programs.train, tmp_path / "b", [configuration])
     assert second["valid_error"][1][-1] == whole.curves["valid_error"][1][-1]
     assert second["train_loss"][1][-50:] == whole.curves["train_loss"][1][-50:]
+
+
+def test_values_that_a_packed_trial_reports_arrive(tmp_path: Path) -> None:
+    """They were lost: packs had their own list of the events that a process sends."""
+    settings = [{"seed": seed} for seed in (1, 2)]
+    for number, trial in enumerate(lived(packed(2), programs.draws, tmp_path, settings)):
+        reported = [event.values for event in trial.events if isinstance(event, Applied)]
+        assert {"seed": settings[number]["seed"]} in reported

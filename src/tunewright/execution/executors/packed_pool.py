@@ -23,15 +23,13 @@ from tunewright.execution.executors.executor import (
     Began,
     Ended,
     Event,
-    Logged,
     Noted,
-    Saved,
-    Stepped,
 )
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.local import Local
 from tunewright.execution.executors.pool import SCARCE, Load
 from tunewright.execution.processes import memory, process_tree
+from tunewright.execution.processes.event_frames import as_event
 from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.output import Output, last_lines
 from tunewright.execution.processes.process import WorkerProcess, start_warden
@@ -40,7 +38,6 @@ from tunewright.execution.processes.worker import as_fields
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome, outcome_from
-from tunewright.store.reason import decode
 
 MODULE = "tunewright.execution.executors.packed_worker"
 CHECK_S, ALONE_S = 0.25, 0.02  # how often limits, and the trials in their own process, are read
@@ -278,21 +275,12 @@ class PackPool:
             job = bay.jobs.get(head["trial"])
             if job is None:
                 continue
-            trial, attempt = job.names
             job.progressed = time.monotonic()
+            event = as_event(job.names, head, body, (bay.device,))
+            if event is not None:
+                self._events.put(event)
+                continue
             match head["kind"]:
-                case "began":
-                    where = (head["start"], head["at"], (bay.device,))
-                    self._events.put(Began(trial, attempt, *where))
-                case "logged":
-                    self._events.put(Logged(trial, attempt, body))
-                case "saved":
-                    about = (head["step"], head["path"], head["sha256"])
-                    self._events.put(Saved(trial, attempt, *about))
-                case "step":
-                    self._events.put(Stepped(trial, attempt, head["step"], head["total"]))
-                case "noted" if (note := decode(head["message"])) is not None:
-                    self._events.put(Noted(trial, attempt, note))
                 case "printed":
                     job.output.write(body)
                 case "refused":
@@ -300,11 +288,11 @@ class PackPool:
                     self._move(job.workload, job.assignment, head["reason"], job.stop_by)
                 case "crowded":
                     bay.capacity = max(1, len(bay.jobs) - 1)
-                    self._most[trial] = bay.capacity
+                    self._most[job.assignment.trial] = bay.capacity
                     cause = Message("stopped.pack_crowded", {"beside": head["beside"]})
                     self._cut(bay, job, "stopped", cause)
                 case "ended":
-                    self._most.pop(trial, None)
+                    self._most.pop(job.assignment.trial, None)
                     self._conclude(bay, job, outcome_from(head["outcome"]))
 
     def _gone(self, bay: Bay) -> None:

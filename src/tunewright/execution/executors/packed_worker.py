@@ -21,16 +21,16 @@ from typing import Any, NoReturn
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import need
-from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Noted, Saved
+from tunewright.execution.executors.executor import Assignment, Event
 from tunewright.execution.executors.packed_lane import Pack, TrialLane
 from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
+from tunewright.execution.processes.event_frames import as_frame
 from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.execution.processes.worker import BEAT_S, TELL_S, as_assignment, perish, tie_to
 from tunewright.messages import Message
 from tunewright.store.outcome import Outcome, outcome_data
-from tunewright.store.reason import encode
 
 TRIAL = "tunewright trial"  # pipeline.capture knows the threads by it
 NO_LOOP = "its loop is not pipeline.fit"
@@ -208,17 +208,9 @@ class PackWorker:
 
     def _teller(self, attempt: Attempt) -> Callable[[Event], None]:
         def tell(event: Event) -> None:
-            match event:
-                case Began():
-                    about: Head = {"kind": "began", "start": event.start_step, "at": event.worker}
-                    self._send(attempt, about)
-                case Logged():
-                    self._send(attempt, {"kind": "logged"}, event.points)
-                case Saved():
-                    about = {"step": event.step, "path": event.path, "sha256": event.sha256}
-                    self._send(attempt, {"kind": "saved", **about})
-                case Noted():
-                    self._send(attempt, {"kind": "noted", "message": encode(event.message)})
+            frame = as_frame(event)
+            if frame is not None:
+                self._send(attempt, *frame)
 
         return tell
 

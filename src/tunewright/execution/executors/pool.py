@@ -21,19 +21,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tunewright.execution.executors.executor import (
-    Applied,
     Assignment,
-    Began,
     Ended,
     Event,
-    Logged,
-    Noted,
-    Saved,
-    Stepped,
 )
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.attempt import clean
+from tunewright.execution.processes.event_frames import as_event
 from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.output import Output, exception_line, last_lines
 from tunewright.execution.processes.process import WorkerProcess, start_warden
@@ -41,7 +36,6 @@ from tunewright.execution.processes.program import exited
 from tunewright.execution.processes.worker import as_fields
 from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome, outcome_from
-from tunewright.store.reason import decode
 
 Isolate = Literal["auto", "always", "never"]
 CHECK_S = 0.25  # how often limits are looked at while something trains
@@ -269,25 +263,12 @@ class Pool:
         for head, body in seat.worker.told():
             if seat.job is None:
                 continue
-            trial, attempt = seat.job.names
             seat.job.progressed = time.monotonic()
-            match head["kind"]:
-                case "began":
-                    where = (head["start"], head["at"], seat.devices)
-                    self._events.put(Began(trial, attempt, *where))
-                case "logged":
-                    self._events.put(Logged(trial, attempt, body))
-                case "saved":
-                    about = (head["step"], head["path"], head["sha256"])
-                    self._events.put(Saved(trial, attempt, *about))
-                case "step":
-                    self._events.put(Stepped(trial, attempt, head["step"], head["total"]))
-                case "noted" if (note := decode(head["message"])) is not None:
-                    self._events.put(Noted(trial, attempt, note))
-                case "applied":
-                    self._events.put(Applied(trial, attempt, head["values"]))
-                case "ended":
-                    self._finish(seat, head)
+            event = as_event(seat.job.names, head, body, seat.devices)
+            if event is not None:
+                self._events.put(event)
+            elif head["kind"] == "ended":
+                self._finish(seat, head)
 
     def _finish(self, seat: Seat, head: Head) -> None:
         """The worker reports how the trial has ended, and continues or is replaced."""

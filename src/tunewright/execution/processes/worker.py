@@ -25,23 +25,18 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import (
-    Applied,
     Assignment,
-    Began,
     Event,
-    Logged,
-    Noted,
-    Saved,
 )
 from tunewright.execution.growing_file import GrowingFile
 from tunewright.execution.handle import Control
 from tunewright.execution.processes import memory, process_tree, surroundings
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
+from tunewright.execution.processes.event_frames import as_frame
 from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.messages import Message
 from tunewright.store.outcome import Outcome, outcome_data
-from tunewright.store.reason import encode
 
 PARENT_HEARS_SIGTERM = "TUNEWRIGHT_PARENT_HEARS_SIGTERM"  # set by executors that pass it on
 TELL_S = 0.2  # points wait this long for company
@@ -153,18 +148,9 @@ class Worker:
             control.ask_stop()
 
     def _tell(self, event: Event) -> None:
-        match event:
-            case Began():
-                self._sender.send({"kind": "began", "start": event.start_step, "at": event.worker})
-            case Logged():
-                self._sender.send({"kind": "logged"}, event.points)
-            case Saved():
-                about = {"step": event.step, "path": event.path, "sha256": event.sha256}
-                self._sender.send({"kind": "saved", **about})
-            case Noted():
-                self._sender.send({"kind": "noted", "message": encode(event.message)})
-            case Applied():
-                self._sender.send({"kind": "applied", "values": event.values})
+        frame = as_frame(event)
+        if frame is not None:
+            self._sender.send(*frame)
 
     def _left_behind(self, outcome: Outcome) -> list[str]:
         """What makes this process unfit for another trial; what still runs below it is ended."""
