@@ -154,77 +154,151 @@ def _as_problem(code: str, facts: dict[str, Any], usual_code: str) -> Message:
 
 
 class DesignError(TunewrightError, ValueError):
-    """A round, range, objective, schedule or round file that cannot be run."""
+    """A round, range, objective, schedule or round file that cannot be run.
+
+    >>> import tunewright as tw
+    >>> tw.log(1, 0.1)
+    Traceback (most recent call last):
+    tunewright.errors.DesignError: log(1, 0.1): low is above high; did you mean log(0.1, 1)?
+    """
 
     usual_code = "design"
 
 
 class RoundChanged(DesignError):
-    """The name is in use by a different round."""
+    """The name is in use by a different round; the message lists what differs.
+
+    >>> issubclass(RoundChanged, DesignError), RoundChanged("error.text", text="changed").code
+    (True, 'error.text')
+    """
 
     usual_code = "round.changed"
 
 
 class WorkloadError(TunewrightError):
-    """A training function or command that cannot be started or shipped."""
+    """A training function or command that cannot be started or shipped.
+
+    >>> import tunewright as tw
+    >>> try:
+    ...     tw.Workload(3, tw.minimize("valid_error"))
+    ... except WorkloadError as error:
+    ...     print(error.code)
+    workload.not_trainable
+    """
 
     usual_code = "workload"
 
 
 class StoreError(TunewrightError):
-    """The database cannot be opened, read or written."""
+    """The database cannot be opened, read or written.
+
+    >>> StoreError("error.text", text="disk full").remedy.command
+    'tunewright doctor'
+    """
 
     usual_code = "store"
     usual_remedy: ClassVar[Action | None] = Doctor()
 
 
 class NotFound(StoreError, LookupError):
-    """No such store, round, study or trial."""
+    """No such store, round, study or trial.
+
+    >>> import tunewright as tw
+    >>> try:
+    ...     tw.load("no_such_folder/tuning.db", "depth")
+    ... except NotFound as error:
+    ...     print(error.code)
+    store.not_found
+    """
 
     usual_code = "not_found"
     usual_remedy: ClassVar[Action | None] = None
 
 
 class OutOfDate(StoreError):
-    """A write by an owner whose lease was taken by another: nothing was overwritten."""
+    """A write by a worker that lost its lease: nothing was overwritten.
+
+    >>> error = OutOfDate("lease.taken_for_dead", kind="worker", pid=4711)
+    >>> error.facts["pid"], isinstance(error, StoreError)
+    (4711, True)
+    """
 
     usual_code = "out_of_date"
 
 
 class Damaged(StoreError):
-    """The store's file is torn or altered."""
+    """The store's file is torn or altered.
+
+    >>> Damaged("error.text", text="file is not a database").remedy.command
+    'tunewright restore'
+    """
 
     usual_code = "damaged"
     usual_remedy: ClassVar[Action | None] = Restore()
 
 
 class Unreadable(Damaged):
-    """A file of another program is torn, or is not what its name promises."""
+    """A file of another program is torn, or is not what its name promises.
+
+    >>> import tempfile, tunewright as tw
+    >>> with tempfile.NamedTemporaryFile(suffix=".csv") as empty:
+    ...     try:
+    ...         tw.importers.tables(empty.name, objective=tw.minimize("valid_error"))
+    ...     except Unreadable as error:
+    ...         print(error.code)
+    importers.empty_file
+    """
 
     usual_code = "unreadable"
     usual_remedy: ClassVar[Action | None] = None
 
 
 class Busy(TunewrightError):
-    """Another supervisor owns the round."""
+    """Another supervisor owns the round.
+
+    >>> import tunewright as tw
+    >>> try:
+    ...     raise Busy("ui.round_runs", round="depth")
+    ... except tw.errors.Busy as error:
+    ...     print(error.facts["round"])
+    depth
+    """
 
     usual_code = "busy"
 
 
 class SnapshotError(TunewrightError):
-    """A snapshot that cannot be written or read."""
+    """A snapshot that cannot be written or read.
+
+    >>> from tunewright import snapshot
+    >>> try:
+    ...     snapshot.load("no_such_folder")
+    ... except SnapshotError as error:
+    ...     print(error.code)
+    snapshot.not_a_snapshot
+    """
 
     usual_code = "snapshot"
 
 
 class PipelineError(TunewrightError, ValueError):
-    """A training pipeline put together wrongly."""
+    """A training pipeline put together wrongly.
+
+    >>> error = PipelineError("error.text", text="the weights have 3 rows, the data 4")
+    >>> isinstance(error, ValueError)
+    True
+    """
 
     usual_code = "pipeline"
 
 
 class MissingExtra(TunewrightError, ImportError):
-    """An optional package is not installed."""
+    """An optional package is not installed.
+
+    >>> error = MissingExtra("extra.missing", purpose="axis()", package="matplotlib", extra="plots")
+    >>> str(error)
+    "axis() needs matplotlib: pip install 'tunewright[plots]'"
+    """
 
     usual_code = "missing_extra"
 
@@ -292,19 +366,37 @@ class Ended(BaseException):
 
 
 class Diverged(Ended):
-    """A non-finite objective or loss was logged: the trial is infeasible."""
+    """A non-finite objective or loss was logged: the trial is infeasible.
+
+    >>> issubclass(Diverged, Exception)  # `except Exception` in a training loop lets it pass
+    False
+    """
 
 
 class BadValue(Ended):
-    """A value that is not a number was logged, or a step that went back: the trial has failed."""
+    """A value that is not a number was logged, or a step that went back: the trial has failed.
+
+    >>> reason = Message("stopped.after_step", {"step": 40})
+    >>> BadValue(reason, "log it before the step increases").detail
+    'log it before the step increases'
+    """
 
 
 class Stopped(Ended):
-    """A stop was asked for and the state is saved: the trial goes back to pending."""
+    """A stop was requested and the state is saved: the trial returns to pending.
+
+    >>> Stopped(Message("stopped.after_step", {"step": 40})).reason.facts["step"]
+    40
+    """
 
 
 def need(module: str, extra: str, purpose: str) -> ModuleType:
     """Import an optional package, or name the extra that has it.
+
+    Args:
+        module: the package or module to import.
+        extra: the extra of tunewright that installs it.
+        purpose: what needs it, as the error names it.
 
     >>> need("json", extra="frames", purpose="this line").__name__
     'json'

@@ -37,11 +37,11 @@ class Finding:
     """What one check found about one study or the whole round, and what to do about it."""
 
     check: str  # the question: the name of the file that asks it
-    scope: Scope
+    scope: Scope  # one study, or the whole round
     about: str  # the study's label, or the round's name
-    verdict: Verdict
-    evidence: Evidence
-    actions: tuple[Action, ...] = ()
+    verdict: Verdict  # ok, note, warn, or cannot_judge
+    evidence: Evidence  # what was measured, one class per check
+    actions: tuple[Action, ...] = ()  # what to do next, in order
     chance_among: int | None = None  # a warning made a note: chance explains it in so many studies
 
     @cached_property

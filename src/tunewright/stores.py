@@ -38,8 +38,8 @@ Address = str | os.PathLike[str]
 class History:
     """How a trial came about."""
 
-    attempts: Sequence[Attempt]
-    snapshots: Sequence[Snapshot]
+    attempts: Sequence[Attempt]  # oldest first
+    snapshots: Sequence[Snapshot]  # that its folder still has
     provenance: Provenance | None  # None: nothing was kept
 
 
@@ -56,10 +56,10 @@ class StopRequest:
 class Restored:
     """A store that was put back."""
 
-    store: Path
+    store: Path  # the database file
     source: Path | None  # the backup; None: its trial folders
-    rounds: int
-    trials: int
+    rounds: int  # that it has now
+    trials: int  # that it has now
     unreadable: tuple[Path, ...] = ()  # torn or altered files of trial folders, passed over
 
 

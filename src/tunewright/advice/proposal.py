@@ -46,7 +46,7 @@ class Proposal:
     too. Where it is None, `actions` are what to do.
     """
 
-    kind: Kind
+    kind: Kind  # what the step does: widen, narrow, more_trials ...
     reason: Message  # with the facts of the finding that asks for it
     round: Round | None = None
     actions: tuple[Action, ...] = ()  # in order; the first one runs the round, if there is one

@@ -16,9 +16,10 @@ Relation = Literal["<=", ">="]
 class Objective:
     """What a round tunes for. All logged metrics are kept, so it can be changed afterwards."""
 
-    metric: str
-    minimize: bool
+    metric: str  # the name under which it is logged
+    minimize: bool  # whether a lower value is better
     at: Literal["best", "last"] = "best"  # best over training: retrospective checkpoint selection
+    # constraints on other metrics: {"latency_ms": ("<=", 20)}
     subject_to: Mapping[str, tuple[Relation, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

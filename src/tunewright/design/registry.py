@@ -19,6 +19,14 @@ def register(kind: K) -> K:
     """Make a kind of range known by its name; also usable as a decorator of the class.
 
     Defining the class again (as in a notebook) replaces it; the name of another class is refused.
+
+    >>> import tunewright as tw
+    >>> from tunewright.design.kinds.log import Log
+    >>> tw.ranges.register(Log) is Log
+    True
+
+    Args:
+        kind: a class that fulfils the protocol of `tw.protocols.Range`, with a name in `kind`.
     """
     name = getattr(kind, "kind", None)
     if not isinstance(kind, type) or not issubclass(kind, Range):
@@ -33,7 +41,12 @@ def register(kind: K) -> K:
 
 
 def kinds() -> Mapping[str, type[Range]]:
-    """Every registered kind by its name."""
+    """Every registered kind by its name.
+
+    >>> import tunewright as tw
+    >>> tw.ranges.kinds()["log"].__name__
+    'Log'
+    """
     return MappingProxyType(_KINDS)
 
 

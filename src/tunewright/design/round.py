@@ -38,14 +38,14 @@ from tunewright.messages import Message, Text, markup, words
 class Round:
     """A goal, the hyperparameters in their roles, and how many trials each study gets."""
 
-    name: str
+    name: str  # of the round, in its store
     _: KW_ONLY
     goal: str | Message  # the question this round answers; a message in a generated round
     scientific: Mapping[str, Any] = field(default_factory=dict)  # whose effect is measured
     nuisance: Mapping[str, Any] = field(default_factory=dict)  # tuned anew for a fair comparison
     fixed: Mapping[str, Any] = field(default_factory=dict)  # a caveat on every conclusion
-    trials_per_study: int
-    seed: int = 0
+    trials_per_study: int  # of the search; more may be added later under the same name
+    seed: int = 0  # of the search, and of every trial's seeds
     detect: float | None = None  # the smallest difference worth finding, in metric units
     continues: str = ""  # the earlier round whose trials count too, where they fit
     change: Message | None = None  # what this round changes about the one it follows

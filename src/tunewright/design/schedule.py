@@ -113,7 +113,7 @@ class Cosine:
     [1.0, 0.854, 0.5, 0.146]
     """
 
-    end_factor: float = 0.0
+    end_factor: float = 0.0  # of the base rate, after the last step
 
     learning_rate = _learning_rate
     total_steps = _total_steps
@@ -208,10 +208,10 @@ class WarmupStableDecay:
     [0.5, 1.0, 1.0, 1.0, 1.0, 0.5]
     """
 
-    warmup_steps: int
-    decay_steps: int
+    warmup_steps: int  # over which the rate rises linearly
+    decay_steps: int  # at the end of training
     shape: Literal["linear", "cosine", "sqrt"] = "linear"  # sqrt: 1 - sqrt(part done)
-    end_factor: float = 0.0
+    end_factor: float = 0.0  # of the base rate, after the last step
 
     learning_rate = _learning_rate
     total_steps = _total_steps
@@ -317,6 +317,9 @@ _NAMES: dict[type, str] = {
 
 def from_json(data: str | Mapping[str, Any]) -> Schedule:
     """A schedule from its JSON form, or from its name alone where it needs no numbers.
+
+    Args:
+        data: what `as_json` gives, as a mapping; or the name of a schedule.
 
     >>> from_json("cosine")
     Cosine(end_factor=0.0)

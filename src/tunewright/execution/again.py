@@ -41,19 +41,19 @@ WAIT_S = 0.5
 class Again:
     """A trial trained anew beside the one that the store has."""
 
-    round: str
+    round: str  # of the trial
     metric: str  # the objective's, by which they are compared
     trial: Trial  # as recorded
-    status: Status
-    reason: Message | None
+    status: Status  # of the new training
+    reason: Message | None  # why it is infeasible or failed
     value: float | None  # the objective of the new training; None unless completed
-    best_step: int | None
-    curves: Curves = field(repr=False)
+    best_step: int | None  # the step at which it reached that value
+    curves: Curves = field(repr=False)  # of the new training
     folder: Path  # of the new training, with its log and files
-    seconds: float
+    seconds: float  # that the new training took
     changed: tuple[str, ...] = ()  # files of the program that are not as the trial ran them
     code_known: bool = True  # False: the store does not have which files the trial ran
-    devices: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()  # that the new training used
     detail: str = field(default="", repr=False)  # a traceback, or the end of the log
 
     @property

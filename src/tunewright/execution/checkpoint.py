@@ -23,15 +23,22 @@ FOLDER = "run.trial_folder"
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """A trial as an evaluation function sees it: configuration, state, and where things are."""
+    """A trial as an evaluation function sees it: configuration, state, and where things are.
+
+    >>> from tunewright.seeds import seeds
+    >>> point = Checkpoint(number=3, configuration={"width": 64}, step=900, folder=Path("trial_3"),
+    ...                    path=None, seeds=seeds(7))
+    >>> point.configuration["width"], point.step
+    (64, 900)
+    """
 
     number: int | None  # the trial's number in its round; None for a repeat
-    configuration: Mapping[str, Value]
+    configuration: Mapping[str, Value]  # of the trial
     step: int  # updates the checkpoint has had
     folder: Path  # the trial's own, with whatever the training program left there
     path: Path | None  # the snapshot; None where the program keeps its own checkpoints
     seeds: Seeds = field(repr=False)  # the trial's: `seeds.split` finds its data split again
-    devices: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()  # that the evaluation may use
 
     @property
     def state(self) -> Any:

@@ -61,8 +61,8 @@ class Workload:
     hyperparameters, or a `command(...)`.
     """
 
-    train: Train | Command
-    objective: Objective
+    train: Train | Command  # the function, or a `command(...)`
+    objective: Objective  # the metric that judges a trial
     _: KW_ONLY
     store: str | Path = "tuning.db"  # a path or a URL
     executor: Executor | None = None  # None: Local()

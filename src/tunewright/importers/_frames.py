@@ -60,6 +60,13 @@ def frames(
 
     Every problem of the frames is reported at once.
 
+    Args:
+        round: the round that the trials belong to.
+        objective: the metric that judges the trials.
+        trials: one row per trial: trial, status, and a column for each hyperparameter.
+        curves: one row per logged value: trial, step, metric, value.
+        means: how the names spell the playbook's, as in `tw.Workload(means=...)`.
+
     >>> from tunewright.design.objective import minimize
     >>> from tunewright.design.ranges import log
     >>> results = frames(

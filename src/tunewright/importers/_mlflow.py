@@ -57,7 +57,13 @@ def mlflow(
 ) -> Results:
     """Results of an MLflow experiment: a folder such as `mlruns`, or a file such as `mlflow.db`.
 
-    `experiment` is its name or id, and may be left out where only one has runs.
+        tw.importers.mlflow("mlruns", "mnist", objective=tw.minimize("val_loss"))
+
+    Args:
+        address: the folder or the database file.
+        experiment: its name or id; may be left out where only one has runs.
+        objective: the metric that judges the runs.
+        options: of every importer: name, round, roles, ranges, means, search.
     """
     path = existing(str(address).removeprefix("sqlite:///").removeprefix("file:"), "MLflow store")
     with reading(path, "a folder or database of MLflow"):

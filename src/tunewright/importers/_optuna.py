@@ -51,8 +51,13 @@ def optuna(
 ) -> Results:  # fmt: skip
     """Results of an Optuna study: `sqlite:///a.db`, `a.db`, `journal.log`, `postgresql://...`.
 
-    Distributions become ranges, intermediate values curves, numeric user attributes metrics. The
-    objective is the study's own unless another is given; `study` may be left out if it is alone.
+    Distributions become ranges, intermediate values curves, numeric user attributes metrics.
+
+    Args:
+        url: the storage: a file, or an address that Optuna takes.
+        study: its name; may be left out where the storage has one study.
+        objective: the metric that judges the trials; None: the study's own value.
+        options: of every importer: name, round, roles, ranges, means, search.
     """
     optuna = _optuna()
     with reading(_shown(url), "a storage of Optuna"):

@@ -61,7 +61,13 @@ def ray_tune(
 ) -> Results:
     """Results of a Ray Tune experiment: the folder that holds the trials' folders.
 
-    `step` names the reported number to use as step in place of Ray's count of reports.
+        tw.importers.ray_tune("ray_results/mnist", objective=tw.minimize("val_loss"))
+
+    Args:
+        folder: the folder of the experiment.
+        objective: the metric that judges the trials.
+        step: the reported number to use as step in place of Ray's count of reports.
+        options: of every importer: name, round, roles, ranges, means, search.
     """
     root = existing(folder, "folder")
     files = list(files_below(root))

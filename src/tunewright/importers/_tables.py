@@ -43,9 +43,16 @@ def tables(
 ) -> Results:
     """Results of trials in a .csv, .parquet, .json or .jsonl file, one row each.
 
-    `curves` is a file with the columns trial, step, metric and value. Without it, the columns that
-    are metrics hold final values: the objective's, those named in `metrics`, and those that read
-    like one (`valid_loss`). Every other column is a hyperparameter, with a guessed role.
+    Without `curves`, the columns that are metrics hold final values: the objective's, those named
+    in `metrics`, and those that read like one (`valid_loss`). Every other column is a
+    hyperparameter, with a guessed role.
+
+    Args:
+        trials: the file with one row per trial.
+        curves: a file with the columns trial, step, metric and value.
+        objective: the metric that judges the trials.
+        metrics: further columns that are metrics.
+        options: of every importer: name, round, roles, ranges, means, search.
     """
     path = existing(trials, "table")
     with reading(path, "a table of trials"):

@@ -45,7 +45,13 @@ def tensorboard(
 ) -> Results:
     """Results of the event files below a folder, one trial for each folder that has some.
 
-    `configurations` gives hyperparameters by folder ("run_1"), where none were logged.
+        tw.importers.tensorboard("runs", objective=tw.minimize("val_loss"))
+
+    Args:
+        folder: the folder below which the event files are.
+        objective: the metric that judges the runs.
+        configurations: hyperparameters by folder ("run_1"), where none were logged.
+        options: of every importer: name, round, roles, ranges, means, search.
     """
     root = existing(folder, "folder")
     with reading(root, "a folder of TensorBoard's event files"):

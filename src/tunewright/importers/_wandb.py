@@ -58,8 +58,13 @@ def wandb(
 ) -> Results:
     """Results of W&B runs: an exported `.csv` file, or a folder with offline runs.
 
-    In a table, `metrics` names the columns that are metrics besides the objective's and those that
-    read like one.
+        tw.importers.wandb("wandb", objective=tw.minimize("val_loss"))
+
+    Args:
+        path: the exported file, or the folder with offline runs.
+        objective: the metric that judges the runs.
+        metrics: columns of a table that are metrics, besides those that read like one.
+        options: of every importer: name, round, roles, ranges, means, search.
     """
     found = existing(path, "W&B export")
     with reading(found, "an export or a folder of offline runs of W&B"):

@@ -28,10 +28,20 @@ def sync_batch_norm(
 ) -> None:
     """Give every rank the same batch-norm statistics; call it on all ranks before they are read.
 
-    Means are averaged over ranks, and so are variances. `spread` adds the variance of the means
-    between ranks, which makes them the variance of all examples together; the default adds it for
-    plain batch norm and `running="total"`, and not for ghost statistics, which describe one virtual
-    batch. Twice is as good as once.
+    Means are averaged over ranks, and so are variances. Twice is as good as once. One process has
+    nothing to share:
+
+    >>> model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    >>> sync_batch_norm(model)
+    >>> model[1].running_mean.tolist()
+    [0.0, 0.0, 0.0]
+
+    Args:
+        model: whose statistics are shared.
+        host: the ranks that share; None: those of torch.distributed.
+        spread: whether to add the variance of the means between ranks, which makes them the
+            variance of all examples together; None: for plain batch norm and `running="total"`, not
+            for ghost statistics, which describe one virtual batch.
     """
     host = host or hosts.current()
     layers = batch_norm_layers(model)
@@ -66,8 +76,15 @@ def recompute_batch_norm(
     """Measure the batch-norm statistics anew, as plain averages over up to `most` batches.
 
     For weights that no training step has seen, such as an average of weights. Give at least 200
-    training batches. `forward(model, batch)` runs the model; without it the model is called with
-    the batch, or with its first part where the batch is a tuple. Returns how many were used.
+    training batches. Returns how many were used.
+
+    Args:
+        model: whose statistics are measured.
+        batches: training batches on the model's device.
+        forward: `forward(model, batch)` runs the model; None: it is called with the batch, or with
+            its first part where the batch is a tuple.
+        most: batches to use at most.
+        host: the ranks that measure together; None: those of torch.distributed.
     """
     layers = batch_norm_layers(model)
     if not layers:

@@ -32,7 +32,11 @@ AHEAD = 2  # batches made ahead of their step, where nothing else is asked for
 
 @dataclass(frozen=True)
 class Batch:
-    """What one update trains on, on the training device."""
+    """What one update trains on, on the training device.
+
+    >>> Batch((torch.ones(4, 2), torch.zeros(4))).content[0].shape
+    torch.Size([4, 2])
+    """
 
     content: Any  # tensors in tuples, lists or dicts, as the loss function takes them
     shares: Tensor | None = None  # each example's share of the loss, where examples have weights

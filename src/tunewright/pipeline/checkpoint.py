@@ -29,8 +29,8 @@ class Keep:
     """What is kept: the union of all that is named here."""
 
     metric: str  # the selection metric, as the evaluations call it
-    minimize: bool = True
-    best: int = 3
+    minimize: bool = True  # whether a lower metric is better
+    best: int = 3  # how many of the best steps to keep
     latest: int = 1  # 0 where somebody else saves for resuming
     pinned: tuple[int, ...] = ()  # steps kept whatever their metric
 
@@ -144,6 +144,11 @@ def select(folder: Path | str, metric: str, minimize: bool = True) -> Selection:
 
     The choice is the raw best, as the playbook has it. The running median of 3 beside it shows how
     much of it is the noise of one evaluation.
+
+    Args:
+        folder: the folder of checkpoints, as `fit(keep=...)` wrote it.
+        metric: any metric that was evaluated.
+        minimize: whether a lower value is better.
     """
     noted = evaluations(folder)
     values = {e.step: e.metrics[metric] for e in noted if metric in e.metrics}

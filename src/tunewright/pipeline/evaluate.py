@@ -101,13 +101,6 @@ def evaluate(
 ) -> Evaluation:
     """The weighted mean of each metric over all of `data`; every rank calls it and gets the same.
 
-    `data`: see `pipeline.examples`. `metrics(model, batch)` gives one value per example, such as
-    `{"valid_error": (b,)}`. `batch_size` is per rank; without it `find_batch_size` finds one, so
-    find it once and pass it. `weights` has one weight per example, or (examples, positions) for
-    metrics of that shape, such as tokens. `labels` and `correct` (the name of a metric that is 1
-    where the model is right) give the counts per class; `predict(model, batch)` the predictions of
-    the examples `predict_ids`, or of 64 fixed ones. `workers` load a map-style dataset ahead.
-
     Every rank passes the whole data set, of which it evaluates its share. With `sharded` each
     passes its own part, as large as it is, with the `weights` and `labels` of that part: the mean
     is still over all examples, and `values` come part after part. Predictions are of rank 0's part.
@@ -115,6 +108,24 @@ def evaluate(
     Batch norm is synced over the ranks first. Inside, the model is in evaluation mode and random
     numbers follow `seed`; afterwards modes and random state are as before, so that evaluating more
     or less often does not change the training. Out of memory halves the batch.
+
+    Args:
+        model: the module to evaluate.
+        data: the examples, as `pipeline.examples` takes them.
+        metrics: `metrics(model, batch)` gives one value per example, such as `{"error": (b,)}`.
+        batch_size: per rank; None: `find_batch_size` finds one, so find it once and pass it.
+        train_batch_size: where the search for a batch size begins.
+        weights: one per example, or (examples, positions) for metrics of that shape, as of tokens.
+        labels: the class of each example, for counts per class.
+        correct: the name of the metric that is 1 where the model is right.
+        predict: `predict(model, batch)` gives predictions, which are kept for some examples.
+        predict_ids: these examples; None: 64 fixed ones.
+        sharded: whether each rank passes its own part of the data set.
+        keep_values: whether to keep the value of every example.
+        workers: processes that load a map-style data set ahead.
+        device: where to evaluate; None: where the model is.
+        host: the ranks that evaluate together; None: those of torch.distributed.
+        seed: of random numbers inside the evaluation.
 
     >>> halves = torch.tensor([[1.0], [2.0], [3.0]])
     >>> evaluate(nn.Identity(), halves, lambda model, x: {"loss": model(x).squeeze(1)},

@@ -67,7 +67,7 @@ class Fitted:
 
     steps: int  # updates in all
     start_step: int  # of which an earlier attempt had done this many
-    throughput: Throughput
+    throughput: Throughput  # of the steps of this call
     captured: bool  # whether steps were replayed from a CUDA graph
     notes: tuple[Message, ...]  # what a reader of the results should know
     curves: Mapping[str, Curve] | None  # (step, value) of everything logged; None under a run
@@ -94,12 +94,22 @@ def fit(
 ) -> Fitted:
     """Train `model` in place for all its steps, or those left after a resume.
 
-    `loss(model, batch)` gives the mean loss, or one loss per example, which is averaged by the
-    examples' `weights` (over all processes, exactly). `data`: see `pipeline.batches`. `valid` is
-    evaluated at step intervals; `keep` keeps the best checkpoints by one of its metrics. `run` is
-    the handle of a trial; without one, `folder` is where to save and resume from, `seed` fixes
-    all that is random, and `say=print` prints the progress. `trace` is a file for a profiler's
-    trace of ten steps. The same call again after a kill continues, on the CPU bit for bit.
+    The same call again after a kill continues, on the CPU bit for bit.
+
+    Args:
+        model: the module to train; its weights are changed in place.
+        loss: `loss(model, batch)` gives the mean loss, or one loss per example.
+        data: what to train on, as `pipeline.batches` takes it.
+        config: how to train: steps, batch size, learning rate, optimizer, schedule ...
+        valid: a data set that is evaluated at step intervals.
+        keep: which checkpoints to keep, by one of the metrics of `valid`.
+        run: the handle of a trial; it saves, resumes, logs and gives the seeds.
+        folder: without a run, where to save and resume from.
+        seed: without a run, fixes all that is random.
+        weights: of the examples, by which their losses are averaged, exactly over all processes.
+        device: where to train; None: where the model is.
+        trace: a file for a profiler's trace of ten steps.
+        say: receives lines of progress, such as `print`.
 
     >>> x = torch.linspace(-1, 1, 64)[:, None]
     >>> torch.manual_seed(0) and None
@@ -231,6 +241,13 @@ def train_step(
 
     Where the step is to be captured, the hyperparameters that change, learning rate and clip norm,
     are tensors on the device, so that it is captured once and replayed. Nothing is read back.
+
+    Args:
+        state: model, optimizer, averages, and the hyperparameters that change.
+        batch: what this update trains on.
+        forward: the loss function, `forward(model, batch.content)`.
+        config: how to train; precision, clipping and accumulation are read here.
+        cache: whether autocast may keep converted weights; False while a graph is captured.
     """
     state.optimizer.zero_grad(set_to_none=True)
     total: Tensor | None = None

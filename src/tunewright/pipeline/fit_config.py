@@ -31,7 +31,7 @@ class FitConfig:
     optimizer: Optimizer = field(default_factory=AdamW)  # or a function of the model
     schedule: Schedule = field(default_factory=Constant)  # simple first; a decay once it is tuned
     clip_norm: float | None = None  # the gradient's norm is at most this; None: not clipped
-    precision: Precision = "fp32"
+    precision: Precision = "fp32"  # of the arithmetic; weights are kept in fp32
     accumulate: int = 1  # parts a batch is cut into; saves memory, never time
     average_decay: float | None = None  # Polyak averaging of the weights, e.g. 0.999; evaluated
     compile: bool = False  # torch.compile of the loss function with the model in it

@@ -242,6 +242,13 @@ def convert_batch_norm(
 
     Weights are the same objects, so an optimizer made before stays valid; statistics are kept.
 
+    Args:
+        model: changed in place.
+        virtual_batch_size: examples that are normalised together.
+        mode: how a batch is cut into virtual batches.
+        running: what the running statistics describe: one virtual batch, or all examples.
+        strict: refuse batches that the virtual batch size does not divide.
+
     >>> net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU())
     >>> convert_batch_norm(net, 32)[1]
     GhostBatchNorm(8, virtual_batch_size=32, mode=split, running=ghost, momentum=0.1, eps=1e-05)

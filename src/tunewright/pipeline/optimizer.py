@@ -43,7 +43,12 @@ Optimizer = OptimizerChoice | Callable[[nn.Module], torch.optim.Optimizer]
 
 @dataclass(frozen=True)
 class SGD:
-    """theta <- theta - learning_rate g."""
+    """theta <- theta - learning_rate g.
+
+    >>> weight = nn.Parameter(torch.ones(1))
+    >>> type(SGD(weight_decay=1e-4).build([weight], learning_rate=0.1)).__name__
+    'SGD'
+    """
 
     weight_decay: float = 0.0  # added to the gradient
 
@@ -57,7 +62,12 @@ class SGD:
 
 @dataclass(frozen=True)
 class Momentum:
-    """v <- momentum v + g, theta <- theta - learning_rate v."""
+    """v <- momentum v + g, theta <- theta - learning_rate v.
+
+    >>> weight = nn.Parameter(torch.ones(1))
+    >>> type(Momentum(0.95).build([weight], learning_rate=0.1)).__name__
+    'SGD'
+    """
 
     momentum: float = 0.9
     weight_decay: float = 0.0  # added to the gradient
@@ -97,13 +107,18 @@ class Nesterov:
 
 @dataclass(frozen=True)
 class RMSProp:
-    """The rule of `update_rules.RMSPropRule`, or torch's."""
+    """The rule of `update_rules.RMSPropRule`, or torch's.
 
-    rho: float = 0.9
-    momentum: float = 0.0
-    epsilon: float = 1e-8
+    >>> weight = nn.Parameter(torch.ones(1))
+    >>> type(RMSProp(rho=0.95).build([weight], learning_rate=0.1)).__name__
+    'RMSPropRule'
+    """
+
+    rho: float = 0.9  # decay of the mean of the squared gradient
+    momentum: float = 0.0  # of the update
+    epsilon: float = 1e-8  # added below the root, or outside of it in torch's form
     weight_decay: float = 0.0  # added to the gradient
-    form: Form = "playbook"
+    form: Form = "playbook"  # which rule, torch's or the playbook's
 
     def __post_init__(self) -> None:
         _check(self)
@@ -134,13 +149,18 @@ class RMSProp:
 
 @dataclass(frozen=True)
 class Adam:
-    """The rule of `update_rules.AdamRule`, or torch's; weight decay is added to the gradient."""
+    """The rule of `update_rules.AdamRule`, or torch's; weight decay is added to the gradient.
 
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
+    >>> weight = nn.Parameter(torch.ones(1))
+    >>> type(Adam(beta2=0.99).build([weight], learning_rate=0.1)).__name__
+    'Adam'
+    """
+
+    beta1: float = 0.9  # decay of the mean of the gradient
+    beta2: float = 0.999  # decay of the mean of its square
+    epsilon: float = 1e-8  # added to the root of that mean
     weight_decay: float = 0.0
-    form: Form = "torch"
+    form: Form = "torch"  # which rule, torch's or the playbook's
 
     def __post_init__(self) -> None:
         _check(self)
@@ -152,13 +172,18 @@ class Adam:
 
 @dataclass(frozen=True)
 class AdamW:
-    """Adam whose weight decay shrinks the weights by learning_rate * weight_decay."""
+    """Adam whose weight decay shrinks the weights by learning_rate * weight_decay.
 
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
+    >>> weight = nn.Parameter(torch.ones(1))
+    >>> type(AdamW(weight_decay=0.1).build([weight], learning_rate=0.1)).__name__
+    'AdamW'
+    """
+
+    beta1: float = 0.9  # decay of the mean of the gradient
+    beta2: float = 0.999  # decay of the mean of its square
+    epsilon: float = 1e-8  # added to the root of that mean
     weight_decay: float = 0.01
-    form: Form = "torch"
+    form: Form = "torch"  # which rule, torch's or the playbook's
 
     def __post_init__(self) -> None:
         _check(self)
@@ -170,13 +195,18 @@ class AdamW:
 
 @dataclass(frozen=True)
 class NAdam:
-    """Adam with Nesterov momentum; weight decay is added to the gradient."""
+    """Adam with Nesterov momentum; weight decay is added to the gradient.
 
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
+    >>> weight = nn.Parameter(torch.ones(1))
+    >>> type(NAdam(beta1=0.95).build([weight], learning_rate=0.1)).__name__
+    'AdamRule'
+    """
+
+    beta1: float = 0.9  # decay of the mean of the gradient
+    beta2: float = 0.999  # decay of the mean of its square
+    epsilon: float = 1e-8  # added to the root of that mean
     weight_decay: float = 0.0
-    form: Form = "playbook"
+    form: Form = "playbook"  # which rule, torch's or the playbook's
 
     def __post_init__(self) -> None:
         _check(self)
@@ -188,13 +218,18 @@ class NAdam:
 
 @dataclass(frozen=True)
 class NAdamW:
-    """NAdam whose weight decay shrinks the weights by learning_rate * weight_decay."""
+    """NAdam whose weight decay shrinks the weights by learning_rate * weight_decay.
 
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
+    >>> weight = nn.Parameter(torch.ones(1))
+    >>> type(NAdamW(form="torch").build([weight], learning_rate=0.1)).__name__
+    'NAdam'
+    """
+
+    beta1: float = 0.9  # decay of the mean of the gradient
+    beta2: float = 0.999  # decay of the mean of its square
+    epsilon: float = 1e-8  # added to the root of that mean
     weight_decay: float = 0.01
-    form: Form = "playbook"
+    form: Form = "playbook"  # which rule, torch's or the playbook's
 
     def __post_init__(self) -> None:
         _check(self)
@@ -212,6 +247,10 @@ _NAMED: dict[str, type] = {
 
 def named(name: str, **hyperparameters: Any) -> OptimizerChoice:
     """An optimizer by its name, for a training function that is tuned.
+
+    Args:
+        name: sgd, momentum, nesterov, rmsprop, adam, adamw, nadam or nadamw.
+        hyperparameters: of that optimizer; the learning rate is not one of them.
 
     >>> named("nesterov", momentum=0.95)
     Nesterov(momentum=0.95, weight_decay=0.0)

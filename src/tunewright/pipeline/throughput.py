@@ -32,7 +32,7 @@ class Throughput:
     steps: int  # measured; the first ones are left out
     seconds: float  # wall time of these steps, without evaluations and checkpoints
     waiting_s: float  # of which the host waited for the next batch
-    batch_size: int
+    batch_size: int  # examples per step, of all processes together
     device_busy_share: float | None = None  # between a step's first and last kernel; CUDA only
 
     @property

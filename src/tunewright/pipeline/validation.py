@@ -31,17 +31,17 @@ if TYPE_CHECKING:  # the pipeline works without the rest
 class Validation:
     """A data set to evaluate on during training, as `pipeline.evaluate` takes it."""
 
-    data: Any
+    data: Any  # the examples, as `pipeline.evaluate` takes them
     metrics: Metrics  # (model, batch) -> {name: one value per example}
     _: KW_ONLY
-    weights: Tensor | None = None
+    weights: Tensor | None = None  # one per example, for weighted means
     labels: Tensor | None = None  # with `correct`: counts per class, for rare classes
-    correct: str | None = None
+    correct: str | None = None  # the metric that is 1 where the model is right
     predict: Callable[[nn.Module, Any], Tensor] | None = None  # kept for 64 fixed examples, or
     predict_ids: tuple[int, ...] | None = None  # ... for these
     sharded: bool = False  # whether each process holds its own part of the data set
     batch_size: int | None = None  # per process; None: found by trial, once
-    workers: int = 0
+    workers: int = 0  # processes that load a map-style data set ahead
 
 
 @dataclass

@@ -39,11 +39,11 @@ class Results:
     how their training ended and their curves, and are judged on reading.
     """
 
-    round: Round
-    objective: Objective
-    meaning: Meaning = field(default_factory=Meaning)
+    round: Round  # as declared
+    objective: Objective  # that judges the trials
+    meaning: Meaning = field(default_factory=Meaning)  # which name is the learning rate, and so on
     recorded: tuple[Trial, ...] = field(default=(), repr=False)  # unjudged, by number
-    recorded_repeats: tuple[Trial, ...] = field(default=(), repr=False)
+    recorded_repeats: tuple[Trial, ...] = field(default=(), repr=False)  # unjudged
     search: str = ""  # which search suggested the trials
     store: str = ""  # where it was read from
     imported: bool = False  # recorded by another tool: no program of ours can train more

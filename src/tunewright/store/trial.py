@@ -27,13 +27,13 @@ class Trial:
     index: int | None  # position in the study's sequence; None when added by hand
     configuration: Mapping[str, Value]  # empty until an adaptive search has filled it
     unit: Mapping[str, float]  # column -> position in the unit cube
-    status: Status
+    status: Status  # how its training ended, or that it has not
     reason: Message | None = None  # why infeasible, failed or pruned
     value: float | None = None  # the objective; None unless completed
     best_step: int | None = None  # the step the value was reached at
     curves: Curves = field(default_factory=lambda: Curves(()), repr=False, compare=False)
-    seed: int = 0
-    attempts: int = 0
+    seed: int = 0  # all its seeds follow from it
+    attempts: int = 0  # that began
     seconds: float = 0.0  # training time over all attempts
     command: str = ""  # trains it again, at a shell in its project
     started: str = ""  # the command line or the call of the program, as it was started

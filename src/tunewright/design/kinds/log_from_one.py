@@ -20,8 +20,8 @@ class LogFromOne(Range):
     """Uniform in the logarithm of 1 - x: on it 0.9 and 0.99 lie as far apart as 0.99 and 0.999."""
 
     kind: ClassVar[str] = "log_from_one"
-    low: float
-    high: float
+    low: float  # the lower bound; below 1
+    high: float  # the upper bound; below 1
 
     def __post_init__(self) -> None:
         settle_bounds(self, "log_from_one")

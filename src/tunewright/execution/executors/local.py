@@ -28,14 +28,14 @@ class Local:
     """Several trials at once on this machine, each in a separate process.
 
     A training program can do what it likes: crash, hang, leave processes behind, fill the memory
-    or the log. Its trial ends as it should and the others go on. With `isolate="auto"` trials of
+    or the log. Its trial ends as it should and the others continue. With `isolate="auto"` trials of
     less than a minute share a warm process, where the training module is imported once; it is
     replaced when a trial fails or leaves something changed.
     """
 
     workers: int | None = None  # trials at once; None: by devices, else by cores
     devices: Sequence[int | str] | None = None  # CUDA devices; None: all there are, []: none
-    devices_per_trial: int = 1
+    devices_per_trial: int = 1  # CUDA devices that each trial sees
     trial_timeout_s: float | None = None  # of one attempt
     no_progress_timeout_s: float | None = None  # without a step reported
     memory_gb: float | None = None  # of a trial with everything it starts

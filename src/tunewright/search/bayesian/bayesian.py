@@ -47,9 +47,9 @@ class Bayesian:
     the space evenly, unless `scientific` declares that this is known.
     """
 
-    scientific: bool = False
-    earlier: Sequence[Results] = ()
-    recipe: Recipe = field(default_factory=Recipe)
+    scientific: bool = False  # whether scientific hyperparameters are allowed
+    earlier: Sequence[Results] = ()  # results of other rounds to learn from
+    recipe: Recipe = field(default_factory=Recipe)  # settings of the model and the acquisition
 
     def __post_init__(self) -> None:
         """Take a copy of the list."""
