@@ -34,7 +34,16 @@ class NotJudged(Evidence):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What one check found about one study or the whole round, and what to do about it."""
+    """What one check found about one study or the whole round, and what to do about it.
+
+    >>> import tunewright as tw
+    >>> from tunewright.testing.surfaces import Bowl
+    >>> from tunewright.testing.worlds import World, results
+    >>> rates = tw.Round("rates", goal="?", nuisance={"lr": tw.log(1e-3, 1)}, trials_per_study=20)
+    >>> edge = World(Bowl({"lr": 1.0}))  # the best rate is at the edge of the range
+    >>> [one.verdict for one in tw.check(results(rates, edge)) if one.check == "boundary"]
+    ['warn']
+    """
 
     check: str  # the question: the name of the file that asks it
     scope: Scope  # one study, or the whole round

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.importers.test_ray_tune import write_state, write_trial
+from tests.importers.test_real_files import unpacked
 
 from tunewright.cli.main import main
 
@@ -31,10 +33,31 @@ def make_study() -> None:
     study.optimize(train, n_trials=12)
 
 
+# where the page looks for what a tool wrote; the first two archives hold that folder themselves
+FOLDERS = {
+    "mlflow": (".", "3.18.0"),
+    "wandb": (".", "0.31.0"),
+    "trackio": ("trackio", "0.43.0"),
+    "swanlab": ("swanlog", "0.10.3"),
+    "tensorboard": ("runs", "2.21.0"),
+}
+
+
+def make_files(folder: Path) -> None:
+    """What the tools of the page wrote: files of the real libraries, and Ray's as Ray has them."""
+    for tool, (inside, version) in FOLDERS.items():
+        unpacked(folder / inside, tool, version)
+    for place, rate in enumerate((0.1, 0.3)):
+        write_trial(folder / "ray_results", place, {"lr": rate}, [1.0, rate])
+    write_state(folder / "ray_results", t00000="TERMINATED", t00001="TERMINATED")
+
+
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pandas")
+    pytest.importorskip("yaml")
     monkeypatch.chdir(tmp_path)
     make_study()
+    make_files(tmp_path)
     names: dict[str, Any] = {}
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     assert len(blocks) >= 4

@@ -48,15 +48,25 @@ class Extended:
 
 @dataclass(frozen=True, kw_only=True)
 class Extension:
-    """The longer round, hyperparameter by hyperparameter."""
+    """The longer round, hyperparameter by hyperparameter.
 
-    round: Round
+    >>> import tunewright as tw
+    >>> from tunewright.testing.surfaces import Bowl
+    >>> from tunewright.testing.worlds import results
+    >>> rates = tw.Round("rates", goal="?", nuisance={"learning_rate": tw.log(1e-3, 1)},
+    ...                  fixed={"max_train_steps": 1000}, trials_per_study=16)
+    >>> longer = extension(results(rates, Bowl({"learning_rate": 0.5})), 4000)
+    >>> longer.old_steps, longer.new_steps, [one.name for one in longer.hyperparameters]
+    (1000, 4000, ['learning_rate', 'max_train_steps'])
+    """
+
+    round: Round  # the longer round, ready to run
     best: Trial  # the trial its values come from
-    old_steps: int
-    new_steps: int
-    hyperparameters: tuple[Extended, ...]
+    old_steps: int  # max_train_steps of that trial
+    new_steps: int  # max_train_steps of the longer round
+    hyperparameters: tuple[Extended, ...]  # what became of each
     rule: Message  # of the schedule
-    notes: tuple[Message, ...]
+    notes: tuple[Message, ...]  # what a reader of the longer round should know
 
 
 def extend(

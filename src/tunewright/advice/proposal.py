@@ -44,6 +44,13 @@ class Proposal:
     `round` can be run as it is. Under the name of the results' own round it continues that one
     with more trials; otherwise it has a new name and, by `continues`, the old trials that fit count
     too. Where it is None, `actions` are what to do.
+
+    >>> import tunewright as tw
+    >>> from tunewright.testing.surfaces import Bowl
+    >>> from tunewright.testing.worlds import World, results
+    >>> rates = tw.Round("rates", goal="?", nuisance={"lr": tw.log(1e-3, 1)}, trials_per_study=20)
+    >>> tw.next_round(results(rates, World(Bowl({"lr": 1.0}))))[0].kind
+    'widen'
     """
 
     kind: Kind  # what the step does: widen, narrow, more_trials ...

@@ -80,7 +80,7 @@ class Contender:
 class Campaign:
     """A campaign as recorded."""
 
-    definition: Definition
+    definition: Definition  # what `tw.tune` was asked for
     rounds: tuple[Results, ...] = ()  # in the order they began
     kinds: tuple[str, ...] = ()  # what each of them is for: explore, exploit ...
     incumbent: Contender | None = None  # the baseline launched before it, now
@@ -89,7 +89,7 @@ class Campaign:
     probes: tuple[Mapping[str, Any], ...] = ()  # answers that it asked for
     probe_trials: int = 0  # that they took
     probe_seconds: float = 0.0  # of one slot
-    log: tuple[LoggedStep, ...] = ()
+    log: tuple[LoggedStep, ...] = ()  # the steps it took, in order
 
     @property
     def name(self) -> str:

@@ -28,7 +28,11 @@ OPTIMIZERS = tuple(SPACES)
 
 @dataclass(frozen=True)
 class Line:
-    """One hyperparameter of a ready space, under the training program's own name."""
+    """One hyperparameter of a ready space, under the training program's own name.
+
+    >>> [line.name for line in space("nesterov", trials=5).lines]
+    ['learning_rate', 'momentum', 'weight_decay']
+    """
 
     name: str
     declared: Range | Value  # a range when it is searched, a value when it is fixed
@@ -45,9 +49,9 @@ class Line:
 class Space:
     """What to search and what to fix for one optimizer and number of trials per study."""
 
-    optimizer: str
-    trials: int
-    lines: tuple[Line, ...]
+    optimizer: str  # its name
+    trials: int  # per study
+    lines: tuple[Line, ...]  # one per hyperparameter
     notes: tuple[Message, ...] = ()  # what was left out or bounded, and why
 
     @property
@@ -80,11 +84,17 @@ def space(
 ) -> Space:
     """The search space for an optimizer when every study gets this many trials.
 
-    With `batch_size` the range of the learning rate is centred for it (three decades wide, never a
-    substitute for tuning). `takes` are the names the training program takes: the others are left
-    out. `means` spells the playbook's names as `Workload(means=)` does, and `off` are the values
-    that switch features off. `overfitting`: weight decay is searched before beta1. `lr_decay`: a
-    warm-up (with `max_train_steps`) and a decay of the learning rate instead of a constant one.
+    Args:
+        name: the optimizer.
+        trials: per study; more trials allow more hyperparameters to be searched.
+        max_train_steps: bounds the warm-up.
+        batch_size: the range of the learning rate is centred for it (three decades wide, never a
+            substitute for tuning).
+        takes: the names that the training program takes; the others are left out.
+        means: how the program spells the playbook's names, as in `tw.Workload(means=...)`.
+        off: the values that switch features off.
+        overfitting: weight decay is searched before beta1.
+        lr_decay: a warm-up and a decay of the learning rate in place of a constant one.
 
     >>> list(space("adam", trials=9).nuisance)
     ['learning_rate']
@@ -204,7 +214,11 @@ def _check_count(what: str, count: Any, needed: bool) -> None:
 
 
 def table() -> str:
-    """Every range and its source as a Markdown table, the one `docs/presets.md` shows."""
+    """Every range and its source as a Markdown table, the one `docs/presets.md` shows.
+
+    >>> table().splitlines()[0].startswith("|")
+    True
+    """
     optimizers: dict[Entry, list[str]] = {}
     for name, entries in SPACES.items():
         for entry in entries:

@@ -102,10 +102,14 @@ def final_test(
 ) -> FinalCheck:
     """Look at the test set, for the one trial that was chosen; every look is counted.
 
-    The trial is the best one of the results (or the one with the number `trial`), or a trial given
-    itself. `with_` measures its checkpoint on the test set, as for `tw.trials.evaluate`.
-
         tw.launches.final_test(results, workload, test).headline
+
+    Args:
+        candidate: results, of which the best trial is looked at; or the trial itself.
+        workload: the training program of the trial.
+        with_: measures the trial's checkpoint on the test set, as for `tw.trials.evaluate`.
+        trial: the number of the trial to look at in place of the best one.
+        on_measured: receives each measurement while it is made.
     """
     if isinstance(candidate, Results):
         chosen = candidate.best() if trial is None else candidate.trial(trial)

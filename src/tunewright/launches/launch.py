@@ -18,30 +18,30 @@ Method = Literal["one variance", "a variance each", "paired by split", "none"]
 class Launch(Facts):
     """Whether to launch the candidate, how sure that is, and why."""
 
-    verdict: Verdict
+    verdict: Verdict  # launch the candidate, keep the baseline, or undecided
     probability: float | None  # that the gain exceeds what it costs; None: unknown
     gain: float | None  # candidate over baseline as observed; positive is better, always
     interval: tuple[float, float] | None  # 90 %, of the gain
-    reasons: tuple[Message, ...]
-    caveats: tuple[Message, ...]
+    reasons: tuple[Message, ...]  # for the verdict
+    caveats: tuple[Message, ...]  # what the verdict does not cover
     runs_needed: int  # more runs per arm before there is an answer; 0: none would help
 
     shrunk_gain: float | None  # what to expect of it: noise helped launched gains on average
     shrunk_interval: tuple[float, float] | None  # 90 %, of what to expect
-    claim: Claim
+    claim: Claim  # about a feature, or about hyperparameters
     threshold: float  # the probability it takes to launch
     false_launch_rate: float | None  # of what changes nothing (or is worse by the margin)
-    metric: str
+    metric: str  # of the objective
     complexity: float  # the gain it takes to be worth its cost, in the metric's units
     not_worse_by: float | None  # the margin, when the question is whether something can go
     sd: float | None  # of one run, as far as known
     sources: tuple[str, ...]  # of variance that are in the interval: trial, study, data
-    method: Method
+    method: Method  # how variance is estimated
     looks: tuple[int, ...]  # runs per arm at which one decides
-    candidate: str
-    baseline: str
-    candidate_values: tuple[float, ...]
-    baseline_values: tuple[float, ...]
+    candidate: str  # its name
+    baseline: str  # its name
+    candidate_values: tuple[float, ...]  # of its runs on fresh seeds
+    baseline_values: tuple[float, ...]  # of its runs on fresh seeds
     history_sd: float | None = None  # the sd of earlier repeats
     history_dropped: bool = False  # whether these runs contradict it
     deterministic: bool = False  # declared: the difference is exact, and has no probability

@@ -100,14 +100,20 @@ def variance(
 ) -> Variances:
     """Trial, study and data variance of a round, from what its store has.
 
-    Nothing is trained unless asked: with a workload, `times` trains the best trial again until it
-    has so many repeats, `studies` runs the whole search again until there are so many of it, and
-    `splits` trains the best trial on each of so many data splits. The store is the workload's, the
-    one the results were read from, or `store` (needed for results of a PostgreSQL store with a
-    password). `progress` is as for `run`.
+    Nothing is trained unless a count is given.
 
         print(tw.launches.variance(tw.load("tuning.db", "depth")))
         tw.launches.variance(results, workload, times=5, studies=3)
+
+    Args:
+        results: the round.
+        workload: its training program; needed where something is to be trained.
+        times: train the best trial again until it has so many repeats.
+        studies: run the whole search again until there are so many of it.
+        splits: train the best trial on each of so many data splits.
+        store: None: the workload's, or the one the results were read from; needed for results of
+            a PostgreSQL store with a password.
+        progress: as for `tw.run`.
     """
     summary: Summary | None = None
     if times or studies or splits:

@@ -242,6 +242,15 @@ def train_step(
     Where the step is to be captured, the hyperparameters that change, learning rate and clip norm,
     are tensors on the device, so that it is captured once and replayed. Nothing is read back.
 
+    >>> model, config = nn.Linear(1, 1), FitConfig(
+    ...     max_train_steps=10, batch_size=4, base_learning_rate=0.1)
+    >>> state = training_state.start(model, config, torch.device("cpu"), hosts.current())
+    >>> batch = Batch((torch.ones(4, 1), torch.ones(4, 1)))
+    >>> loss, norm = train_step(
+    ...     state, batch, lambda model, b: (model(b[0]) - b[1]).square().mean(), config)
+    >>> loss.shape == norm.shape == ()
+    True
+
     Args:
         state: model, optimizer, averages, and the hyperparameters that change.
         batch: what this update trains on.

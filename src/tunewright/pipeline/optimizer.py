@@ -159,7 +159,7 @@ class Adam:
     beta1: float = 0.9  # decay of the mean of the gradient
     beta2: float = 0.999  # decay of the mean of its square
     epsilon: float = 1e-8  # added to the root of that mean
-    weight_decay: float = 0.0
+    weight_decay: float = 0.0  # added to the gradient
     form: Form = "torch"  # which rule, torch's or the playbook's
 
     def __post_init__(self) -> None:
@@ -205,7 +205,7 @@ class NAdam:
     beta1: float = 0.9  # decay of the mean of the gradient
     beta2: float = 0.999  # decay of the mean of its square
     epsilon: float = 1e-8  # added to the root of that mean
-    weight_decay: float = 0.0
+    weight_decay: float = 0.0  # added to the gradient
     form: Form = "playbook"  # which rule, torch's or the playbook's
 
     def __post_init__(self) -> None:

@@ -31,7 +31,7 @@ Why = Literal[
 class RoundStarted:
     """A round, the repeats of a trial, or an evaluation that begins or continues now."""
 
-    name: str
+    name: str  # of the round
     objective: str  # "minimize valid_error (best)"
     metric: str  # of the objective
     total: int  # trials
@@ -40,14 +40,14 @@ class RoundStarted:
     fixed: tuple[str, ...] = ()  # hyperparameters that are alike in all trials
     continued: bool = False  # the store had it before this call
     known_s: tuple[float, ...] = ()  # how long the same program took in other rounds
-    what: Literal["round", "repeats", "evaluation"] = "round"
+    what: Literal["round", "repeats", "evaluation"] = "round"  # what begins
 
 
 @dataclass(frozen=True)
 class TrialEvent:
     """Something that happens to an attempt at a trial: the claim that it is about."""
 
-    claim: Claim
+    claim: Claim  # the trial and the attempt
 
     @property
     def number(self) -> int | None:
@@ -77,7 +77,14 @@ class TrialEvent:
 
 @dataclass(frozen=True)
 class Started(TrialEvent):
-    """An attempt at a trial that begins now."""
+    """An attempt at a trial that begins now.
+
+    >>> claim = Claim(trial=9, attempt=2, number=3, study=0, index=3, configuration={"lr": 0.1},
+    ...               unit={"lr": 0.5}, seed=7, folder="trial_3")
+    >>> started = Started(claim, running=4, total=1000)
+    >>> started.number, started.attempt, started.configuration
+    (3, 2, {'lr': 0.1})
+    """
 
     running: int  # how many run now, this one included
     total: int | None = None  # max_train_steps by meaning; None: not known
@@ -87,7 +94,7 @@ class Started(TrialEvent):
 class Reached(TrialEvent):
     """How far a running trial is; at most one event per trial and second."""
 
-    step: int
+    step: int  # that was logged last
     _: KW_ONLY
     total: int | None = None  # steps in all; None: not known
     start_step: int = 0  # where this attempt began
@@ -103,9 +110,16 @@ class Reached(TrialEvent):
 
 @dataclass(frozen=True)
 class Concluded(TrialEvent):
-    """How an attempt ended, judged by the objective of the round."""
+    """How an attempt ended, judged by the objective of the round.
 
-    outcome: Outcome
+    >>> claim = Claim(trial=9, attempt=1, number=3, study=0, index=3, configuration={"lr": 0.1},
+    ...               unit={"lr": 0.5}, seed=7, folder="trial_3")
+    >>> ended = Concluded(claim, Outcome("completed", seconds=2.0), value=0.08, running=1)
+    >>> ended.number, ended.status, ended.value, ended.seconds
+    (3, 'completed', 0.08, 2.0)
+    """
+
+    outcome: Outcome  # status, reason, seconds, the points that the store may lack
     value: float | None  # the objective; None unless completed and within its constraints
     running: int  # how many still run
 
@@ -129,7 +143,7 @@ class Concluded(TrialEvent):
 class Summary:
     """Why the supervisor returned, and what the round looks like now."""
 
-    why: Why
+    why: Why  # why the call returned
     counts: Mapping[Status, int] = field(default_factory=dict)  # of the whole round
     seconds: float = 0.0  # this call's, by a monotonic clock
     ended: int = 0  # trials that came to an end in this call
@@ -148,13 +162,19 @@ class Summary:
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignStep:
-    """The step of a campaign that begins now."""
+    """The step of a campaign that begins now.
 
-    campaign: str
+    >>> step = CampaignStep(campaign="tune", number=1, kind="explore", about="tune_explore",
+    ...                     reason=Message("stopped.after_step", {"step": 1}), trials=10, left=50)
+    >>> step.kind, step.trials, step.left
+    ('explore', 10, 50)
+    """
+
+    campaign: str  # its name
     number: int  # from 1
     kind: str  # explore, exploit, repeat, launch ...
     about: str  # the round or the trial that it is about
-    reason: Message
+    reason: Message  # why the campaign takes this step
     trials: int  # that it may train
     left: int  # trials left in the budget before it
 
@@ -164,6 +184,10 @@ class Watcher(Protocol):
     """Receives events in the thread that trains; be quick and raise nothing.
 
     Derive from `Silent` to handle some of the events only.
+
+    >>> import tunewright as tw
+    >>> isinstance(tw.progress.Silent(), tw.progress.Watcher)
+    True
     """
 
     def step(self, step: CampaignStep) -> None:
@@ -203,6 +227,12 @@ class Silent:
     """A watcher that shows nothing; messages become warnings of the log.
 
     A round that is paused, or waits for its store, must not look like one that hangs.
+
+    >>> class Ends(Silent):
+    ...     def ended(self, concluded):
+    ...         print(concluded.number, concluded.status, concluded.value)
+    >>> isinstance(Ends(), Watcher)
+    True
     """
 
     def step(self, step: CampaignStep) -> None:

@@ -44,10 +44,10 @@ Verdict = Literal["ok", "note", "bad"]
 class Examined:
     """One thing that was looked at: what was found, and what to do about it."""
 
-    what: str
-    verdict: Verdict
-    found: Message
-    remedy: Action | None = None
+    what: str  # what was examined
+    verdict: Verdict  # ok, note or bad
+    found: Message  # what was found
+    remedy: Action | None = None  # what to do about it
 
 
 def doctor(
@@ -55,8 +55,12 @@ def doctor(
 ) -> list[Examined]:
     """Examine versions, extras, the project of a folder, its store, locks, space and devices.
 
-    Every checksum of the store is verified. With `deep` its trials are compared with the files in
-    their trial folders as well.
+    Every checksum of the store is verified.
+
+    Args:
+        store: its path or address; None: the project's.
+        folder: the project's; None: the working folder, or one above it.
+        deep: compare the trials with the files in their trial folders as well.
     """
     examined = [*_versions(), *_machine()]
     try:

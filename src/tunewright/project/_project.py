@@ -42,8 +42,8 @@ DEFAULT_STORE = "tuning.db"
 class Project:
     """A folder with a `tunewright.toml`."""
 
-    folder: Path
-    settings: WorkloadFile
+    folder: Path  # that has the file
+    settings: WorkloadFile  # what the file declares
 
     def store(self, instead: str | None = None) -> str:
         """The store's address: the one given on the command line, else the file's."""

@@ -17,8 +17,8 @@ from tunewright.store.removal import Renamed
 class RenamedRound:
     """What has another name now."""
 
-    old: str
-    new: str
+    old: str  # the name it had
+    new: str  # the name it has
     recorded: bool  # the store had it
     also: tuple[str, ...]  # its replicates, by their new names
     continued_by: tuple[str, ...]  # recorded rounds that continue it

@@ -54,8 +54,8 @@ GUESSED = """\
 class NewRound:
     """A round file that was written to be filled in."""
 
-    name: str
-    path: Path
+    name: str  # of the round
+    path: Path  # of its file
     hyperparameters: tuple[str, ...]  # of the program
     without_role: tuple[str, ...]  # of them, those that still need one
     space: presets.Space | None  # the ready space it begins with

@@ -28,7 +28,12 @@ class Suggestion:
 
 @runtime_checkable
 class Search(Protocol):
-    """One verb; see `tunewright.testing` for the contract tests any search must pass."""
+    """One verb; see `tunewright.testing` for the contract tests any search must pass.
+
+    >>> import tunewright as tw
+    >>> isinstance(tw.search.Halton(), tw.protocols.Search), tw.search.Halton().adaptive
+    (True, False)
+    """
 
     @property
     def name(self) -> str:

@@ -31,6 +31,7 @@ class Trial:
     reason: Message | None = None  # why infeasible, failed or pruned
     value: float | None = None  # the objective; None unless completed
     best_step: int | None = None  # the step the value was reached at
+    # every logged metric by its name
     curves: Curves = field(default_factory=lambda: Curves(()), repr=False, compare=False)
     seed: int = 0  # all its seeds follow from it
     attempts: int = 0  # that began

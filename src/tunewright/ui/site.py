@@ -50,6 +50,10 @@ def export_site(store: str | os.PathLike[str], folder: str | os.PathLike[str]) -
     The folder must be new, empty, or an earlier export, which is replaced.
 
         tw.ui.export_site("tuning.db", "public")
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        folder: where to write the files.
     """
     target = Path(folder)
     _make_room(target)

@@ -100,7 +100,13 @@ Event = Began | Logged | Saved | Stepped | Noted | Applied | Ended
 
 @runtime_checkable
 class Executor(Protocol):
-    """Five verbs; see `tunewright.testing` for the contract tests any executor must pass."""
+    """Five verbs; see `tunewright.testing` for the contract tests any executor must pass.
+
+    >>> import tunewright as tw
+    >>> inline = tw.executors.Inline()
+    >>> isinstance(inline, tw.protocols.Executor), inline.slots
+    (True, 1)
+    """
 
     @property
     def slots(self) -> int:
