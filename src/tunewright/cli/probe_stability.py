@@ -20,8 +20,7 @@ from tunewright.present.terminal.screen import say, screen, show_json
 from tunewright.probes.clip import Clip, ClipTry, clip as ask_clip
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
-from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
-from tunewright.probes.warmup_ladder import Rung
+from tunewright.probes.warmup import REPEATS, Rung, Warmup, warmup as ask_warmup
 from tunewright.progress.watcher import Watcher
 from tunewright.remedies import use
 from tunewright.store.trial import Trial
