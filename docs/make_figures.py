@@ -14,8 +14,7 @@ import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.messages import Message
 from tunewright.present import figures as plots
-from tunewright.present.figures.figure import Figure
-from tunewright.present.figures.palette import COLOURS, GRID
+from tunewright.present.figures.figure import COLOURS, GRID, Figure
 from tunewright.probes.critical_batch import CriticalBatch, SizePoint, fit_scaling, luck
 from tunewright.probes.rate_sweep import SweptRate
 from tunewright.probes.throughput.knee import knee

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tunewright.present.figures.batch_scaling import batch_scaling
+from tunewright.present.figures.probe_plots import batch_scaling
 from tunewright.probes.critical_batch import CriticalBatch, SizePoint
 
 
