@@ -14,14 +14,11 @@ import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.messages import Message
 from tunewright.present import figures as plots
-from tunewright.present.figures.figure import Figure
-from tunewright.present.figures.palette import COLOURS, GRID
-from tunewright.probes.critical_batch import CriticalBatch
+from tunewright.present.figures.figure import COLOURS, GRID, Figure
+from tunewright.probes.critical_batch import CriticalBatch, SizePoint, fit_scaling, luck
 from tunewright.probes.rate_sweep import SweptRate
-from tunewright.probes.scaling import fit_scaling, luck
-from tunewright.probes.steps_to_goal import SizePoint
 from tunewright.probes.throughput.knee import knee
-from tunewright.probes.throughput.size_row import SizeRow
+from tunewright.probes.throughput.size_sweep import SizeRow
 from tunewright.probes.throughput.timing import Timing
 from tunewright.probes.train_steps import TrainSteps
 from tunewright.store.curves import Batch, Curves, pack

@@ -14,8 +14,8 @@ import pytest
 import tunewright as tw
 from tunewright.cli.main import main
 from tunewright.messages import words
-from tunewright.present import command_facts as facts
-from tunewright.present.plain import plain
+from tunewright.present import envelope as facts
+from tunewright.present.envelope import plain
 
 pytestmark = pytest.mark.beyond_core  # whole rounds, again and again
 

@@ -17,7 +17,7 @@ from tests.test_parity import (
 )
 
 import tunewright as tw
-from tunewright.present import command_facts as facts
+from tunewright.present import envelope as facts
 
 pytestmark = pytest.mark.beyond_core
 

@@ -12,8 +12,8 @@ from tests.importers.test_real_files import unpacked
 from tests.test_parity import SPACE, STORE, Shell, doors, made, same, shell
 
 import tunewright as tw
-from tunewright.present import command_facts as facts
-from tunewright.present.plain import plain
+from tunewright.present import envelope as facts
+from tunewright.present.envelope import plain
 
 __all__ = ["doors", "made", "shell"]  # the fixtures
 pytestmark = pytest.mark.beyond_core

@@ -13,8 +13,8 @@ from tests.test_parity import INLINE, STORE, Shell, lasting, shell as shell, wor
 
 import tunewright as tw
 from tunewright.cli.main import main
-from tunewright.present import command_facts as facts
-from tunewright.present.plain import plain
+from tunewright.present import envelope as facts
+from tunewright.present.envelope import plain
 
 pytestmark = pytest.mark.beyond_core
 

@@ -31,7 +31,7 @@ from tunewright.campaigns.tune import tune, tuned
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.launches.lineage import baseline
 from tunewright.messages import Message
-from tunewright.present.campaign_report import found
+from tunewright.present.report import found
 from tunewright.probes.stability import Stability
 from tunewright.store.rebuild import rebuild
 from tunewright.store.store import Store

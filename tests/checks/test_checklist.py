@@ -17,7 +17,7 @@ from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import choice, integers, linear, log, log_from_one
 from tunewright.design.round import Round
 from tunewright.finding import Finding
-from tunewright.present.plain import as_json
+from tunewright.present.envelope import as_json
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 from tunewright.testing import Bowl, Unlucky, Walled, World, results

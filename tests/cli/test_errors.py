@@ -18,7 +18,7 @@ from tunewright.errors import (
     WorkloadError,
 )
 from tunewright.messages import Message
-from tunewright.messages.declarations import as_argument, as_setting
+from tunewright.messages.words import as_argument, as_setting
 from tunewright.remedies import JoinRound, ListRounds, use
 
 

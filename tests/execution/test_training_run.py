@@ -9,9 +9,8 @@ from tests.execution.driving import handle
 
 from tunewright.execution.handle import Control, Handle
 from tunewright.execution.training_run import Run
-from tunewright.probes.throughput.command_worker import StampedHandle
-from tunewright.probes.throughput.stamps import Stamps
-from tunewright.probes.throughput.step_handle import ProbeHandle
+from tunewright.probes.throughput.command_worker import StampedHandle, Stamps
+from tunewright.probes.throughput.subject import ProbeHandle
 
 MEMBERS = {name for name in vars(Run) if not name.startswith("_")}
 FOR_EXECUTORS = {"announce", "ask_stop", "is_of", "over", "tell_points"} | {

@@ -23,9 +23,9 @@ from tunewright.errors import DesignError, NotFound, Unreadable
 from tunewright.finding import NotJudged
 from tunewright.messages import Message
 from tunewright.present.next_step import next_steps
+from tunewright.present.report_parts import trial_rows
 from tunewright.present.terminal.round_page import counts_line, remarks
 from tunewright.present.terminal.trial_page import facts
-from tunewright.present.trial_rows import trial_rows
 from tunewright.search.bayesian.history import history
 from tunewright.search.search import told
 from tunewright.store.judge import not_finite

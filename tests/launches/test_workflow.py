@@ -13,7 +13,7 @@ import pytest
 import tunewright as tw
 from tunewright.cli.main import main
 from tunewright.errors import DesignError, NotFound
-from tunewright.present.plain import plain
+from tunewright.present.envelope import plain
 from tunewright.store.store import Store
 
 pytestmark = pytest.mark.beyond_core  # whole rounds, again and again

@@ -10,7 +10,7 @@ import pytest
 from tunewright import messages
 from tunewright.actions import Declare
 from tunewright.messages import Message, en
-from tunewright.messages.declarations import as_argument, as_setting
+from tunewright.messages.words import as_argument, as_setting
 
 
 @pytest.mark.parametrize("value", ["train/loss", 'say "so"', 0.5, 12])

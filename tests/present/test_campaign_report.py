@@ -17,13 +17,12 @@ from tunewright.design.ranges import linear, log
 from tunewright.errors import NotFound
 from tunewright.launches.lineage import Launched, Place
 from tunewright.messages import Message, words
-from tunewright.present import command_facts
-from tunewright.present.campaign_report import chosen, found, whole
+from tunewright.present import envelope
 from tunewright.present.figures.progress import progress
 from tunewright.present.html import heading
-from tunewright.present.report import report
+from tunewright.present.report import chosen, found, report, whole
+from tunewright.present.report_parts import trial_rows
 from tunewright.present.terminal.round_page import studies_table, verdict
-from tunewright.present.trial_rows import trial_rows
 from tunewright.store.evaluations import Evaluation
 from tunewright.testing import Bowl, World, results
 
@@ -73,7 +72,7 @@ def test_a_candidate_that_loses_is_not_the_headline() -> None:
     name, headline, *_ = report(own).text.splitlines()
     assert (name, headline) == ("tune", own.headline) and value not in headline
     assert own.headline in report(own).html and own.headline in own._repr_html_()
-    assert command_facts.of_campaign(own)["verdict"]["code"] == "campaign.verdict.keep"
+    assert envelope.of_campaign(own)["verdict"]["code"] == "campaign.verdict.keep"
 
 
 def test_what_was_decided_tested_and_spent_is_said() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.ui.small_world import read_frame
 
-from tunewright.present.frames import frame
+from tunewright.present.live_figures import frame
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 1000])

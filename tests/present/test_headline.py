@@ -12,7 +12,7 @@ from tunewright.checks.checklist import check
 from tunewright.design.names import Meaning
 from tunewright.design.study import Study
 from tunewright.messages import Message
-from tunewright.present.headline import asks_for_gain, headline
+from tunewright.present.answer import asks_for_gain, headline
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl
 from tunewright.testing.worlds import World, results

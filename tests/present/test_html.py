@@ -21,7 +21,7 @@ from tunewright.present.figures.axis import axis
 from tunewright.present.figures.figure import DOUBLE, SINGLE
 from tunewright.present.html import heading
 from tunewright.present.report import Report, report
-from tunewright.present.trial_rows import trial_rows
+from tunewright.present.report_parts import trial_rows
 from tunewright.store.curves import Curves
 from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results

@@ -14,10 +14,10 @@ from tests.ui.small_world import read_frame
 
 import tunewright as tw
 from tunewright.checks.checklist import check
-from tunewright.present.chapters import chapters
 from tunewright.present.figures.axis import axis_data
 from tunewright.present.figures.curves import curves_data
 from tunewright.present.live_figures import DRAWN, LIVE, figure_data, packed
+from tunewright.present.report_parts import chapters
 from tunewright.store.overview import INACTIVE, STATUSES
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl, Walled

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from tests.present.figures.known_rounds import one_study
 
-from tunewright.present.origin import origin_of
-from tunewright.present.tiles import tiles
+from tunewright.present.report_parts import origin_of, tiles
 from tunewright.store.provenance import Provenance
 
 

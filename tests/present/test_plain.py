@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from tests.recorded import results
 from tests.told import ROUND
 
-from tunewright.present.plain import as_json, plain
+from tunewright.present.envelope import as_json, plain
 
 
 def test_a_round_speaks_the_words_of_its_file() -> None:

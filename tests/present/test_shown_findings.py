@@ -6,7 +6,7 @@ from tests.present.sample_findings import EDGE, MORE, REMEDIES, edge, few, unkno
 
 from tunewright.checks.edge_of_divergence import EdgeEvidence
 from tunewright.finding import Finding
-from tunewright.present.shown_findings import Entry, as_markup, entries, lines_of
+from tunewright.present.report_parts import Entry, as_markup, entries, lines_of
 
 
 def test_warnings_come_first_and_settings_that_are_fine_share_an_entry() -> None:

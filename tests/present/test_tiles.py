@@ -8,8 +8,8 @@ from tests.present.figures.known_rounds import depth, one_study
 from tests.present.test_campaign_report import campaign
 
 from tunewright.messages import words
-from tunewright.present.campaign_report import whole
-from tunewright.present.tiles import campaign_tiles, tiles
+from tunewright.present.report import whole
+from tunewright.present.report_parts import campaign_tiles, tiles
 
 
 def test_a_round_shows_its_best_its_trials_and_its_time() -> None:

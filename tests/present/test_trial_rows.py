@@ -8,7 +8,7 @@ from tests.present.figures.known_rounds import depth, one_study
 
 import tunewright as tw
 from tunewright.messages import Message
-from tunewright.present.trial_rows import trial_rows
+from tunewright.present.report_parts import trial_rows
 from tunewright.testing.worlds import results
 
 

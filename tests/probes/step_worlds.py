@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tunewright.probes.throughput.observed import Waits
 from tunewright.probes.throughput.rig import CannotStep, Device, OutOfMemory, Ran
-from tunewright.probes.throughput.synchronisations import Waits
 
 IDENTITY = {"model": "world", "optimizer": "SGD", "precision": "float32", "device": "world"}
 

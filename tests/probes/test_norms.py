@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.probes.norms import (
-    clipped,
-    first_threshold,
-    logged_after_clipping,
-    stable_norms,
-)
+from tunewright.probes.clip import clipped, first_threshold, logged_after_clipping, stable_norms
 from tunewright.store.curves import Curve
 
 STEPS = np.arange(1, 1001)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from tunewright.design.names import Meaning
-from tunewright.probes.perfect_fit import (
+from tunewright.probes.rate_sweep import (
     Criterion,
     criterion,
     first_fit,

@@ -7,8 +7,7 @@ import itertools
 import pytest
 from tests.probes.recorded_sweeps import FOLDER, RecordedSweep
 
-from tunewright.probes.perfect_fit import Criterion
-from tunewright.probes.rate_sweep import beyond, fastest, grid, judged, side_of, sweep
+from tunewright.probes.rate_sweep import Criterion, beyond, fastest, grid, judged, side_of, sweep
 
 recorded = pytest.mark.skipif(not FOLDER.exists(), reason="the recorded sweeps are not here")
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.probes.scaling_worlds import studies
 
-from tunewright.probes.scaling import fit_scaling, label_of, luck
+from tunewright.probes.critical_batch import fit_scaling, label_of, luck
 
 SIZES = [16, 32, 64, 128, 256, 512]
 

@@ -287,7 +287,7 @@ def test_a_loss_that_an_earlier_trial_logged_too_rarely_is_refused_before_traini
     assert (facts["every"], facts["points"], facts["needed_steps"]) == (50, 10, 3000)
     # a program that has changed since may log more often: its runs are tried
     changed = {"train.py": "another"}
-    monkeypatch.setattr("tunewright.probes.foresee.sources", lambda train: changed)
+    monkeypatch.setattr("tunewright.probes.short_run.sources", lambda train: changed)
     assert stability(own, steps=500, factors=(1,)).runs
 
 

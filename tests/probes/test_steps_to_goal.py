@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import tunewright as tw
 from tunewright.design.objective import maximize, minimize
-from tunewright.probes.steps_to_goal import first_reached, goal_of, size_point
+from tunewright.probes.critical_batch import first_reached, goal_of, size_point
 from tunewright.search.halton import Halton
 from tunewright.store.curves import Batch, Curve, Curves, pack
 from tunewright.store.results import Results

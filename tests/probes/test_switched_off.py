@@ -8,8 +8,7 @@ import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.executors.inline import Inline
 from tunewright.messages import Message
-from tunewright.probes.starting_point import best_known, configuration
-from tunewright.probes.switched_off import switched_off
+from tunewright.probes.starting_point import best_known, configuration, switched_off
 
 
 def train(run, lr=0.1, wd=0.01, mixup=0.4, augment=True, warmup=10, decay="cosine", width=64):

@@ -13,11 +13,9 @@ from tunewright.design.objective import maximize, minimize
 from tunewright.errors import DesignError
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.workload import Workload
-from tunewright.probes.by_meaning import by_meaning
-from tunewright.probes.prepended import Arm, compared
 from tunewright.probes.probe import Answer, as_document
-from tunewright.probes.warmup import warmup
-from tunewright.probes.warmup_ladder import climb, lengths
+from tunewright.probes.starting_point import by_meaning
+from tunewright.probes.warmup import Arm, climb, compared, lengths, warmup
 from tunewright.store.store import Store
 
 HOLD = {"schedule": "constant"}

@@ -11,7 +11,7 @@ import pytest
 import tunewright as tw
 from tunewright.cli.main import main
 from tunewright.errors import Misuse
-from tunewright.present.plain import plain
+from tunewright.present.envelope import plain
 
 PROGRAM = """
 import argparse, random

@@ -14,7 +14,7 @@ from tests.sinks import contract
 import tunewright as tw
 from tunewright.cli.main import main
 from tunewright.errors import DesignError
-from tunewright.present.plain import plain
+from tunewright.present.envelope import plain
 from tunewright.sinks import sync
 
 pytestmark = pytest.mark.beyond_core

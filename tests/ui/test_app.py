@@ -14,7 +14,7 @@ import pytest
 from tests.ui.small_world import LATER, NAME, fill, read_frame
 
 import tunewright as tw
-from tunewright.present.plain import plain
+from tunewright.present.envelope import plain
 from tunewright.store import overview
 from tunewright.store.overview import STATUSES
 from tunewright.store.store import Store

@@ -20,11 +20,11 @@ from tunewright.execution.run import executor_of
 from tunewright.execution.workload import Workload
 from tunewright.facts import plain
 from tunewright.messages import Message
-from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.probe import add_answer, as_document
-from tunewright.probes.sweep_plan import plan_sweep
+from tunewright.probes.rate_sweep import plan_sweep
+from tunewright.probes.starting_point import ByMeaning
 from tunewright.probes.throughput.batch_size import batch_size
-from tunewright.probes.throughput.size_terms import BatchSizeTerms
+from tunewright.probes.throughput.size_answer import BatchSizeTerms
 from tunewright.probes.throughput.subject import subject_of
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.probes.train_steps import train_steps

@@ -29,8 +29,7 @@ from tunewright.messages import Message
 from tunewright.probes.clip import HALVINGS, SEEDS, clip
 from tunewright.probes.probe import Answer, add_answer
 from tunewright.probes.stability import FACTORS, STEPS, stability
-from tunewright.probes.warmup import TIMES, Warmup, warmup
-from tunewright.probes.warmup_ladder import lengths
+from tunewright.probes.warmup import TIMES, Warmup, lengths, warmup
 from tunewright.progress.watcher import Watcher
 from tunewright.store.store import Store
 

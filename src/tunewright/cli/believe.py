@@ -5,8 +5,8 @@ from __future__ import annotations
 from tunewright.cli._answer import answer
 from tunewright.cli._options import JsonOption, RoundName, StoreOption
 from tunewright.cli._project import read_round
-from tunewright.present.command_facts import each_without
-from tunewright.present.terminal.belief_page import print_beliefs
+from tunewright.present.envelope import each_without
+from tunewright.present.terminal.plan_page import print_beliefs
 from tunewright.present.terminal.screen import screen
 from tunewright.search.bayesian.belief import believe as learnt
 

@@ -8,7 +8,7 @@ from tunewright.cli._errors import FINE, WARNED
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption
 from tunewright.cli._project import read_round
-from tunewright.present.terminal.checklist_page import print_checklist
+from tunewright.present.terminal.report_page import print_checklist
 from tunewright.present.terminal.screen import screen
 
 

@@ -16,8 +16,7 @@ from tunewright.cli._project import FILE, ROUNDS, find_project
 from tunewright.cli.tune import conclude, ending_facts, exit_code, run_campaign, write_report
 from tunewright.errors import MissingExtra, Misuse
 from tunewright.execution.executors.local import Local
-from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.screen import say, screen
+from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.remedies import use
 
 CAMPAIGN, ROUND, REPORT = "tune", "depth", "report.html"

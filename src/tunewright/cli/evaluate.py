@@ -19,8 +19,8 @@ from tunewright.execution.evaluate import Measure, Measured, evaluate as evaluat
 from tunewright.execution.run import load
 from tunewright.launches.final import final_test, fold
 from tunewright.messages import Message, words
-from tunewright.present.terminal.evaluation_page import print_final, print_measured
 from tunewright.present.terminal.screen import say, show_json, sidelines
+from tunewright.present.terminal.trial_page import print_final, print_measured
 from tunewright.project._function import find_function
 
 WithOption = Annotated[

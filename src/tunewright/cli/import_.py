@@ -24,7 +24,7 @@ from tunewright.importers.build_round import Options
 from tunewright.importers.foreign import parsed
 from tunewright.importers.roles import Role
 from tunewright.messages import words
-from tunewright.present import command_facts as facts
+from tunewright.present import envelope as facts
 from tunewright.present.terminal.round_page import roles, verdict
 from tunewright.present.terminal.screen import say
 from tunewright.remedies import use

@@ -14,9 +14,8 @@ from tunewright.cli._options import JsonOption, StoreOption, chosen
 from tunewright.cli._project import FILE, ROUNDS
 from tunewright.design import presets
 from tunewright.messages import Message, words
-from tunewright.present.plain import plain
-from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.screen import say, screen
+from tunewright.present.envelope import plain
+from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.project._set_up import FUNCTION as FUNCTION, TRIALS
 
 STYLES = {"ok": "green", "note": "", "bad": "red"}

@@ -16,11 +16,9 @@ from tunewright.cli.probe_stability import FixedOption, RoundArgument, TrialOpti
 from tunewright.execution.run import load
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
-from tunewright.present.figures.batch_scaling import batch_scaling
-from tunewright.present.figures.steps_to_fit import steps_to_fit
-from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.probe_page import print_answer
-from tunewright.present.terminal.screen import say, screen, show_json
+from tunewright.present.figures.probe_plots import batch_scaling, steps_to_fit
+from tunewright.present.terminal.proposal_page import print_answer
+from tunewright.present.terminal.screen import cell, say, screen, show_json, table
 from tunewright.probes.critical_batch import CriticalBatch, critical_batch as ask_critical_batch
 from tunewright.probes.longer import SHARE, TIMES, Longer, longer as ask_longer
 from tunewright.probes.noise_scale import logged_noise_scale

@@ -14,14 +14,12 @@ from tunewright.cli._probe_rounds import carried_out, values
 from tunewright.cli._project import open_store
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
-from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.probe_page import print_answer
-from tunewright.present.terminal.screen import say, screen, show_json
+from tunewright.present.terminal.proposal_page import print_answer
+from tunewright.present.terminal.screen import cell, say, screen, show_json, table
 from tunewright.probes.clip import Clip, ClipTry, clip as ask_clip
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
-from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
-from tunewright.probes.warmup_ladder import Rung
+from tunewright.probes.warmup import REPEATS, Rung, Warmup, warmup as ask_warmup
 from tunewright.progress.watcher import Watcher
 from tunewright.remedies import use
 from tunewright.store.trial import Trial

@@ -15,16 +15,13 @@ from tunewright.design.ranges import Value
 from tunewright.design.toml_file import read_value
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, words
-from tunewright.present.figures.throughput import throughput
-from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.probe_page import print_answer
-from tunewright.present.terminal.screen import say, screen, show_json
+from tunewright.present.figures.probe_plots import throughput
+from tunewright.present.terminal.proposal_page import print_answer
+from tunewright.present.terminal.screen import cell, say, screen, show_json, table
 from tunewright.probes.throughput.batch_size import batch_size as probe_batch_size
-from tunewright.probes.throughput.cost import Cost
 from tunewright.probes.throughput.input_bound import InputBound, input_bound as probe_input_bound
 from tunewright.probes.throughput.knee import gain
-from tunewright.probes.throughput.size_answer import BatchSizes
-from tunewright.probes.throughput.size_terms import BatchSizeTerms
+from tunewright.probes.throughput.size_answer import BatchSizes, BatchSizeTerms, Cost
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.progress.choose import on_screen
 from tunewright.project._function import find_function

@@ -13,11 +13,11 @@ from tunewright.cli._objective_options import AtOption, MaximizeOption, Minimize
 from tunewright.cli._options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli._project import read_round
 from tunewright.messages import words
-from tunewright.present import command_facts as facts
-from tunewright.present.chapters import CHAPTERS, chapters
+from tunewright.present import envelope as facts
 from tunewright.present.figures.figure import Figure
 from tunewright.present.next_step import next_steps
 from tunewright.present.report import report as report_on
+from tunewright.present.report_parts import CHAPTERS, chapters
 from tunewright.present.terminal.report_page import print_report
 from tunewright.present.terminal.screen import say, screen
 

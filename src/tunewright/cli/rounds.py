@@ -14,8 +14,7 @@ from tunewright.cli._options import JsonOption, RoundName, StoreOption, round_na
 from tunewright.cli._project import find_project, store_address
 from tunewright.errors import Misuse
 from tunewright.messages import words
-from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.screen import say, screen
+from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.project._rename import RenamedRound, rename as rename_round
 from tunewright.remedies import use
 from tunewright.store.removal import Removed

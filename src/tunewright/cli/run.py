@@ -31,7 +31,7 @@ from tunewright.execution.join import as_begun
 from tunewright.execution.repeat import repeated
 from tunewright.execution.run import load, supervise
 from tunewright.messages import Message, words
-from tunewright.present import command_facts as facts
+from tunewright.present import envelope as facts
 from tunewright.present.next_step import REPEATS, next_steps
 from tunewright.present.terminal.plan_page import plan, print_plan, recorded
 from tunewright.present.terminal.round_page import counts_line, studies_table

@@ -13,10 +13,9 @@ from tunewright.cli._objective_options import AtOption, MaximizeOption, Minimize
 from tunewright.cli._options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli._project import read_round, store_address
 from tunewright.messages import words
-from tunewright.present import command_facts as facts
-from tunewright.present.terminal.round_page import print_round
+from tunewright.present import envelope as facts
+from tunewright.present.terminal.round_page import print_round, print_tracking
 from tunewright.present.terminal.screen import say, screen
-from tunewright.present.terminal.tracking_page import print_tracking
 from tunewright.present.terminal.trial_page import print_trial
 from tunewright.progress.standing import standing
 from tunewright.store.tables import Table

@@ -32,11 +32,10 @@ from tunewright.design.round import Round
 from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
 from tunewright.messages import Message, words
-from tunewright.present import command_facts as facts
-from tunewright.present.campaign_report import chosen, found
-from tunewright.present.report import report
+from tunewright.present import envelope as facts
+from tunewright.present.report import chosen, found, report
+from tunewright.present.terminal.round_page import near
 from tunewright.present.terminal.screen import say
-from tunewright.present.terminal.tracking_page import near
 from tunewright.progress.choose import on_screen
 from tunewright.remedies import NewRound, Tune
 from tunewright.store.store import Store

@@ -24,7 +24,7 @@ from string import Formatter
 from types import ModuleType
 from typing import Any, Literal
 
-from tunewright.messages import declarations, words
+from tunewright.messages import words
 
 LANGUAGE = "en"
 Reader = Literal["python", "shell"]
@@ -179,9 +179,9 @@ class _Formatter(Formatter):
     def format_field(self, value: Any, format_spec: str) -> Any:
         kind, _, rest = format_spec.partition(" ")
         if isinstance(value, _Declaration):
-            return declared(value.table, value.name, declarations.read_value(format_spec))
-        if kind in declarations.TABLES:
-            return declared(kind, str(value), declarations.read_value(rest))
+            return declared(value.table, value.name, words.read_value(format_spec))
+        if kind in words.TABLES:
+            return declared(kind, str(value), words.read_value(rest))
         if kind == "number":
             return words.number(value)
         if kind == "duration":
@@ -252,8 +252,8 @@ def declared(table: str, name: str, value: Any = None) -> str:
     'dropout = 0.0 under [workload.off] in tunewright.toml'
     """
     if reader() == "shell":
-        return declarations.as_setting(table, name, value)
-    return declarations.as_argument(table, name, value)
+        return words.as_setting(table, name, value)
+    return words.as_argument(table, name, value)
 
 
 def _language() -> ModuleType:

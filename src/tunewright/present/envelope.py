@@ -10,14 +10,76 @@ answers by an envelope, everything else that is printed goes to standard error.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import json
+import math
 import re
+import statistics
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from pathlib import Path, PurePath
 from typing import IO, Any
 
 from tunewright.actions import Action
+from tunewright.campaigns.campaign import Campaign
+from tunewright.campaigns.step import Step as CampaignStep
+from tunewright.design.round import Round
+from tunewright.design.round_data import as_data
 from tunewright.errors import TunewrightError
-from tunewright.present.plain import as_json, plain
+from tunewright.present.next_step import next_steps
+from tunewright.store.repeats import Repeats
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
+
+# ---- facts as plain JSON data: data classes field by field, null for NaN and infinities.
+#
+# What has a `to_data` (findings, actions, messages) decides itself; words are never added here.
+
+
+CURVES = "curves"  # the field that a trial has, by far the largest part of it
+
+
+def plain(thing: Any, *, curves: bool = False) -> Any:
+    """JSON data for anything a command answers; trials come without curves unless asked for.
+
+    >>> plain({"value": float("nan"), "steps": (1, 2), "path": PurePath("a")})
+    {'value': None, 'steps': [1, 2], 'path': 'a'}
+    """
+    if hasattr(thing, "to_data") and not isinstance(thing, type):
+        return plain(thing.to_data(), curves=curves)  # facts, without words
+    if isinstance(thing, Round):
+        return plain(as_data(thing))  # the words of a round file, rather than ranges as classes
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        names = (f.name for f in dataclasses.fields(thing) if not f.name.startswith("_"))
+        kept = (name for name in names if curves or name != CURVES)
+        return {name: plain(getattr(thing, name), curves=curves) for name in kept}
+    if isinstance(thing, Mapping):
+        return {str(key): plain(value, curves=curves) for key, value in thing.items()}
+    if isinstance(thing, float):
+        return thing if math.isfinite(thing) else None
+    if thing is None or isinstance(thing, bool | int):
+        return thing
+    if isinstance(thing, str):
+        return str(thing)
+    if isinstance(thing, datetime | date):
+        return thing.isoformat()
+    if isinstance(thing, PurePath):
+        return str(thing)
+    if hasattr(thing, "tolist"):  # arrays, and scalars that came out of one
+        return plain(thing.tolist())
+    if isinstance(thing, list | tuple | set | frozenset):
+        return [plain(item, curves=curves) for item in thing]
+    return str(thing)
+
+
+def as_json(thing: Any) -> str:
+    """JSON text for a screen or a program; always valid, never NaN."""
+    return json.dumps(plain(thing), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+# ---- envelope
+
 
 SCHEMA_VERSION = 1
 _answers: list[tuple[str, IO[str]]] = []  # the command that answers, and where its answer goes
@@ -117,3 +179,143 @@ def remedy_of(error: BaseException) -> dict[str, Any] | None:
 def _print(envelope: dict[str, Any]) -> None:
     stream = _answers[-1][1] if _answers else sys.stdout
     print(as_json(envelope), file=stream, flush=True)
+
+
+# ---- what commands answer as data: the facts of a round, a run, repeats, a campaign.
+#
+# Python objects in, mappings out; `--json` prints them inside the envelope. Sentences stay out: a
+# reader of the data makes their own, in their own language.
+
+
+Facts = dict[str, Any]
+
+
+def of_round(results: Results, *, curves: bool = False) -> Facts:
+    """A round as recorded: what was asked, every trial, the best, and what to do next."""
+    best = best_of(results)
+    made: Facts = plain(
+        {
+            "round": results.round,
+            "objective": results.objective,
+            "search": results.search,
+            "store": results.store,
+            "root": results.root,
+            "running": results.supervised,
+            "counts": results.counts,
+            "studies": results.studies,
+            "best": None if best is None else of_trial(results, best, curves=curves),
+            "trials": [of_trial(results, trial, curves=curves) for trial in results.trials],
+            "repeats": [
+                of_trial(results, own, curves=curves, repeat=k)
+                for trial in results.trials
+                for k, own in enumerate(results.repeats(trial), start=1)
+            ],
+            "notes": results.notes,
+            "next": next_steps(results),
+        },
+        curves=curves,
+    )
+    return made
+
+
+def of_trial(
+    results: Results, trial: Trial, *, curves: bool = False, repeat: int | None = None
+) -> Facts:
+    """A trial with its folder as this machine finds it, and which repeat of its parent it is."""
+    made: Facts = plain(trial, curves=curves)
+    if results.root and trial.folder:
+        made["folder"] = str(Path(results.root, trial.folder).absolute())
+    return made if trial.number is not None else {**made, "repeat": repeat}
+
+
+def of_run(results: Results, why: str, seconds: float, ended: int) -> Facts:
+    """What a call of `run` came to: why it returned, the counts, the best, what to do next."""
+    best = best_of(results)
+    made: Facts = plain(
+        {
+            "round": results.round.name,
+            "why": why,
+            "seconds": seconds,
+            "ended": ended,
+            "counts": results.counts,
+            "best": None if best is None else of_trial(results, best),
+            "next": next_steps(results),
+        }
+    )
+    return made
+
+
+def of_repeats(repeats: Repeats, why: str) -> Facts:
+    """Repeats of a trial: their values, the mean, and how far seeds move them."""
+    values = repeats.values
+    made: Facts = plain(
+        {
+            "round": repeats.results.round.name,
+            "why": why,
+            "of": of_trial(repeats.results, repeats.of),
+            "repeats": [
+                of_trial(repeats.results, own, repeat=k)
+                for k, own in enumerate(repeats.trials, start=1)
+            ],
+            "values": values,
+            "mean": statistics.fmean(values) if values else None,
+            "sd": statistics.stdev(values) if len(values) > 1 else None,
+            "seedless": repeats.seedless,
+            "next": next_steps(repeats.results),
+        }
+    )
+    return made
+
+
+def of_campaign(campaign: Campaign) -> Facts:
+    """A campaign as recorded: its budget, its steps, and the configuration it chose."""
+    winner = campaign.winner
+    chosen: Mapping[str, Any] | None = None
+    if winner is not None:
+        chosen = {
+            "round": winner.results.round.name,
+            "trial": winner.trial.number,
+            "value": winner.known_value if winner.repeats.values else winner.trial.value,
+            "repeats": winner.repeats.values,
+            "fresh": () if campaign.fresh is None else campaign.fresh.values,
+        }
+    launched = campaign.launched
+    made: Facts = plain(
+        {
+            "name": campaign.name,
+            "spent": campaign.spent,
+            "total": campaign.total,
+            "best": campaign.best,
+            "verdict": campaign.verdict,
+            "winner": chosen,
+            "launched": None if launched is None else launched.verdict,
+            "rounds": [results.round.name for results in campaign.rounds],
+            "steps": [{"kind": step.kind, "round": step.round} for step in campaign.log],
+        }
+    )
+    return made
+
+
+def of_step(step: CampaignStep) -> Facts:
+    """A step of a campaign: what would be done, with how many trials."""
+    made: Facts = plain(
+        {"kind": step.kind, "trials": step.trials, "round": step.about, "search": step.search}
+    )
+    return made
+
+
+def without(thing: Any, *names: str) -> Facts:
+    """The plain data of a thing without some of its fields: those that are sentences."""
+    return {name: value for name, value in plain(thing).items() if name not in names}
+
+
+def each_without(things: Sequence[Any], *names: str) -> list[Facts]:
+    """The same of several things."""
+    return [without(thing, *names) for thing in things]
+
+
+def best_of(results: Results) -> Trial | None:
+    """The best completed trial of a round; None before any has completed."""
+    for trial in results.top(1):
+        return trial
+    return None

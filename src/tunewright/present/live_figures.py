@@ -6,26 +6,56 @@ Nothing is computed here: a figure holds its data, and this is the same data as 
 from __future__ import annotations
 
 import base64
+import json
+import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tunewright.design.conditions import Hyperparameter, in_words
 from tunewright.messages import words
-from tunewright.present.chapters import Chapter
+from tunewright.present.envelope import plain
 from tunewright.present.figures.axis import AxisData
-from tunewright.present.figures.curves import CurvesData, TrialCurves, thinned
-from tunewright.present.figures.figure import Figure, words_of
-from tunewright.present.figures.gradient_norm import GradientNormData
-from tunewright.present.figures.palette import COLOURS, VARIABLES
+from tunewright.present.figures.curves import CurvesData, GradientNormData, TrialCurves, thinned
+from tunewright.present.figures.figure import COLOURS, VARIABLES, Figure, words_of
 from tunewright.present.figures.ticks import ticks
-from tunewright.present.frames import frame
-from tunewright.present.plain import plain
+from tunewright.present.report_parts import Chapter
 from tunewright.store.curves import Curve
 from tunewright.store.overview import INACTIVE, STATUSES
 from tunewright.store.results import Results
+
+# ---- arrays for a browser: a head and arrays in one run of bytes.
+#
+# It is `uint32 length | JSON head | arrays`, each array at a multiple of eight bytes after the
+# head; the head names every array with its type, shape and offset. `frames.js` reads it.
+
+
+def frame(head: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
+    """A head and arrays as one answer.
+
+    >>> len(frame({"a": 1}, {"x": np.arange(3, dtype=np.uint16)})) % 8
+    0
+    """
+    listed: dict[str, Any] = {}
+    parts: list[bytes] = []
+    at = 0
+    for name, array in arrays.items():
+        little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+        data = little.tobytes()
+        listed[name] = {"type": array.dtype.name, "shape": list(array.shape), "at": at}
+        padded = data + bytes(-len(data) % 8)
+        parts.append(padded)
+        at += len(padded)
+    text = json.dumps({**plain(head), "arrays": listed}, allow_nan=False).encode()
+    text += b" " * (-(len(text) + 4) % 8)
+    return b"".join([struct.pack("<I", len(text)), text, *parts])
+
+
+# ---- live figures
+
 
 DRAWN = ("isolation", "best_step", "best_of_k", "sensitivity", "gradient_norm")  # by figures.js
 LIVE = (*DRAWN, "axis", "curves")  # of a report; the other kinds stay pictures

@@ -3,28 +3,194 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 import tunewright
+from tunewright.advice.rewrite import searched_ranges, with_ranges
 from tunewright.campaigns.campaign import Campaign
+from tunewright.campaigns.probe import skipped
+from tunewright.campaigns.probe_answers import message_of
+from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.checks.checklist import check
 from tunewright.errors import DesignError, NotFound
 from tunewright.finding import Finding
-from tunewright.messages import Reader
+from tunewright.launches.lineage import Launched
+from tunewright.messages import Message, Reader, Text
 from tunewright.present import html
 from tunewright.present.answer import Answer, answer
-from tunewright.present.campaign_report import campaign_head, lead_text, whole
-from tunewright.present.chapters import Chapter, chapters
+from tunewright.present.figures.progress import progress
+from tunewright.present.html import Head, drawn
 from tunewright.present.live_figures import packed
+from tunewright.present.report_parts import Chapter, campaign_tiles, chapters, tiles, trial_rows
 from tunewright.present.terminal.report_page import print_report
-from tunewright.present.tiles import campaign_tiles, tiles
-from tunewright.present.trial_rows import trial_rows
+from tunewright.store.joined import joined
 from tunewright.store.results import Results
+from tunewright.store.trial import Trial
+
+# ---- A campaign as a report: what it chose and why, step by step, before all its trials together
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """One step as a reader sees it."""
+
+    number: int
+    kind: str
+    reason: str
+    round: str
+
+
+def whole(campaign: Campaign) -> Results:
+    """Its trials together, in a space as wide as any of its rounds searched."""
+    rounds = campaign.searched
+    wide = campaign.of_kind("explore", "widen")
+    base = wide[-1] if wide else rounds[0]
+    ranges = searched_ranges(base.round)
+    for other in rounds:
+        known = searched_ranges(other.round)
+        ranges = {c: r.hull(known[c]) if c in known else r for c, r in ranges.items()}
+    # the step's own reason stands in the table above
+    asked = replace(
+        base.round,
+        goal=campaign.definition.space.goal,
+        change=None,
+        nuisance=with_ranges(base.round.nuisance, ranges),
+    )
+    placed = (replace(t, unit=asked.studies[t.study].unit(t.configuration)) for t in base.recorded)
+    return joined(
+        replace(base, round=asked, recorded=tuple(placed)), *(r for r in rounds if r is not base)
+    )
+
+
+def chosen(campaign: Campaign) -> Text:
+    """What came of it, in at most twelve words."""
+    return campaign.headline
+
+
+def _choice(campaign: Campaign) -> Message | None:
+    """What the candidate reached, and its configuration; None while no trial has completed."""
+    winner = campaign.winner
+    if winner is None:
+        return None
+    searched = campaign.definition.space.nuisance
+    fresh = campaign.fresh
+    values = [float(value) for value in (fresh.values if fresh is not None else ())]
+    picked = not values  # only the repeats that chose it are there: they flatter it
+    values = values or [float(value) for value in winner.repeats.values]
+    facts = {
+        "verdict": None if campaign.launched is None else campaign.launched.verdict,
+        "metric": winner.results.objective.metric,
+        "value": winner.trial.value,
+        "repeats": values,
+        "picked": picked and bool(values) and campaign.chose_by > 0,
+        "mean": statistics.fmean(values) if values else None,
+        "sd": statistics.stdev(values) if len(values) > 1 else None,
+        "settings": {n: v for n, v in winner.trial.configuration.items() if n in searched},
+    }
+    return Message("campaign.chosen", facts)
+
+
+def found(campaign: Campaign) -> Iterator[Text]:
+    """What it found, the most important first; the verdict stands above."""
+    for message in _found(campaign):
+        yield message.text
+
+
+def _found(campaign: Campaign) -> Iterator[Message]:
+    winner = campaign.winner
+    if (choice := _choice(campaign)) is not None:
+        yield choice
+    if winner is not None:
+        place = {"place": str(winner.place), "step": winner.trial.best_step}
+        yield Message("campaign.place", place)
+    if campaign.launched is not None and (
+        winner is None or campaign.launched.candidate == winner.place
+    ):
+        yield Message("campaign.launched", _launch(campaign.launched))
+    for look in campaign.tested[-1:]:
+        yield Message("campaign.tested", {"look": look.look, "metrics": dict(look.metrics)})
+    yield Message("campaign.spent", _spent(campaign))
+    for probe in campaign.probes:
+        if (answer := message_of(probe)) is not None:  # single rows of a probe have none
+            yield Message("campaign.probe", {"probe": probe.get("probe", ""), "answer": answer})
+    alike = ranks_alike(campaign)
+    if alike is not None:
+        yield Message("campaign.lengths", {"says": str(alike.says)})
+    for line in skipped(campaign):
+        yield Message("campaign.left_out", {"what": str(line)})
+
+
+def rows(campaign: Campaign) -> list[StepRow]:
+    """The campaign's log."""
+    return [StepRow(s.number, s.kind, str(s.reason), s.round) for s in campaign.log]
+
+
+def campaign_head(campaign: Campaign) -> Head:
+    """What its page begins with, before the report of all trials together."""
+    asked = campaign.definition
+    budget = Message("campaign.budget", {"trials": campaign.total, "hours": asked.hours}).text
+    return Head(
+        name=campaign.name,
+        asked=str(asked.space.goal),
+        answer=chosen(campaign),
+        campaign=True,
+        budget=budget,
+        found=tuple(found(campaign)),
+        progress=drawn(progress(campaign.rounds)) if campaign.rounds else None,
+        steps=tuple(rows(campaign)),
+    )
+
+
+def lead_text(campaign: Campaign) -> Iterator[str]:
+    """The same as plain lines."""
+    yield campaign.name
+    yield chosen(campaign)
+    yield from found(campaign)
+    yield ""
+    for row in rows(campaign):
+        yield f"{row.number:>3}  {row.kind:<10} {row.reason}"
+    yield ""
+
+
+def _launch(own: Launched) -> dict[str, Any]:
+    """The facts of its launch."""
+    decision = own.decision
+    reasons = decision.get("reasons") or [None]
+    return {
+        "baseline": None if own.baseline is None else str(own.baseline),
+        "verdict": own.verdict,
+        "probability": decision.get("probability"),
+        "gain": decision.get("gain"),
+        "interval": decision.get("interval"),
+        "reason": None if own.verdict == "launch" else reasons[0],
+        "deterministic": bool(decision.get("deterministic")),
+        "false_launch_rate": decision.get("false_launch_rate"),
+    }
+
+
+def _spent(campaign: Campaign) -> dict[str, Any]:
+    """The facts of what it cost."""
+    own: list[Trial] = list(campaign.all_trials())
+    return {
+        "spent": campaign.spent,
+        "total": campaign.total,
+        "rounds": len(campaign.rounds),
+        "repeats": sum(trial.number is None for trial in own),
+        "infeasible": sum(trial.status == "infeasible" for trial in own),
+        "seconds": sum(trial.seconds for trial in own),
+    }
+
+
+# ---- report
+
 
 WIDTH = 120  # of the text, where no terminal gives one
 

@@ -34,13 +34,15 @@ if TYPE_CHECKING:
     )
     from tunewright.probes.stability import Stability as Stability, stability as stability
     from tunewright.probes.throughput.batch_size import batch_size as batch_size
-    from tunewright.probes.throughput.cost import Cost as Cost
     from tunewright.probes.throughput.input_bound import (
         InputBound as InputBound,
         input_bound as input_bound,
     )
-    from tunewright.probes.throughput.size_answer import BatchSizes as BatchSizes
-    from tunewright.probes.throughput.size_terms import BatchSizeTerms as BatchSizeTerms
+    from tunewright.probes.throughput.size_answer import (
+        BatchSizes as BatchSizes,
+        BatchSizeTerms as BatchSizeTerms,
+        Cost as Cost,
+    )
     from tunewright.probes.throughput.tap import watched as watched
     from tunewright.probes.throughput.timing import TimingRule as TimingRule
     from tunewright.probes.train_steps import TrainSteps as TrainSteps, train_steps as train_steps
@@ -53,10 +55,8 @@ _HOMES = {
     "probes.noise_scale": ("NoiseScale", "noise_scale", "squared_norms"),
     "probes.stability": ("Stability", "stability"),
     "probes.throughput.batch_size": ("batch_size",),
-    "probes.throughput.cost": ("Cost",),
     "probes.throughput.input_bound": ("InputBound", "input_bound"),
-    "probes.throughput.size_answer": ("BatchSizes",),
-    "probes.throughput.size_terms": ("BatchSizeTerms",),
+    "probes.throughput.size_answer": ("BatchSizeTerms", "BatchSizes", "Cost"),
     "probes.throughput.tap": ("watched",),
     "probes.throughput.timing": ("TimingRule",),
     "probes.train_steps": ("TrainSteps", "train_steps"),

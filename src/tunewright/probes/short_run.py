@@ -15,13 +15,21 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from tunewright.checks.spacing import tables
 from tunewright.checks.unstable import Episode, diverged, episodes
-from tunewright.design.ranges import is_number
-from tunewright.errors import WorkloadError
+from tunewright.design.ranges import Value, is_number
+from tunewright.design.round import Round
+from tunewright.errors import NotFound, WorkloadError
+from tunewright.execution.cadence import EVALUATIONS, period
+from tunewright.execution.sources import sources
+from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.probes.probe import run_probe
+from tunewright.probes.starting_point import ByMeaning
+from tunewright.progress.watcher import Watcher
 from tunewright.stats.noise import ROBUST, Floats
 from tunewright.stats.spikes import FEWEST, LONGEST
 from tunewright.store.curves import Curve, Steps
 from tunewright.store.results import Results
+from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 What = Literal["", "diverged", "rose above its start", "spiked", "rose"]
@@ -246,3 +254,89 @@ def _before(curve: Curve | None, step: int) -> float:
         return np.nan
     at = int(np.searchsorted(curve.steps, step))
     return float(np.median(curve.values[max(0, at - WIDTH) : max(1, at)]))
+
+
+# ---- can short runs be judged at all? What is known of it before anything is trained.
+#
+# A spike or a rise is judged on 60 points of the training loss. Fewer steps than that never
+# suffice; and an earlier trial of the same program shows how often it logs its loss.
+
+
+def foreseen(start: ByMeaning, steps: int) -> tuple[Message, ...]:
+    """Why runs of so many steps cannot be judged; empty when they may be."""
+    if steps < FEWEST:
+        return (Message("probe.too_few_steps", {"steps": steps, "needed": FEWEST}),)
+    every = _logged_every(start)
+    if every is None or steps // every >= FEWEST:
+        return ()
+    facts = {
+        "metric": start.name("train_loss"),
+        "every": every,
+        "points": steps // every,
+        "steps": steps,
+        "needed": FEWEST,
+        "needed_steps": every * FEWEST,
+    }
+    return (Message("probe.logged_too_rarely", facts),)
+
+
+def _logged_every(start: ByMeaning) -> int | None:
+    """Every how many steps today's program logs its training loss; None: not known.
+
+    A loss that was logged where `run.eval_due` asked for it is no evidence: a probe asks for every
+    step. Neither does a trial of a program that has changed since.
+    """
+    known = start.known
+    curve = None if known is None else known.curves.only(start.name("train_loss"))
+    if known is None or curve is None or len(curve) < 2 or not _same_program(start):
+        return None
+    every = max(1, round(float(np.median(np.diff(curve.steps)))))
+    last = max(int(own.steps[-1]) for own in known.curves.values() if len(own))
+    asked = start.workload.eval_every or period(last, EVALUATIONS)
+    return None if every == asked else every
+
+
+def _same_program(start: ByMeaning) -> bool:
+    now = sources(start.workload.train)
+    try:
+        store = Store.open(start.workload.store, create=False)
+    except NotFound:
+        return False
+    with store:
+        assert start.known is not None
+        origin = store.provenance(start.known.identity)
+    return bool(now) and origin is not None and origin.sources == now
+
+
+# ---- short runs on equal draws: whatever differs between them is due to the one thing that was
+# varied.
+#
+# Every value is a separate study, and studies share their seeds: initialisation, the order of the
+# data and their split are alike for all values. Under different seeds they would differ by noise
+# too, and the lowest unstable learning rate would be that of the worst initialisation.
+
+
+def run_equal(
+    probe: str,
+    goal: Message,
+    workload: Workload,
+    varied: Mapping[str, Sequence[Value]],
+    fixed: Mapping[str, Value],
+    seeds: int = 1,
+    watch: Watcher | None = None,
+    seed: int = 0,
+) -> Results:
+    """Train every combination of the varied values under so many seeds, alike for all of them.
+
+    Two calls with the same `seed` of the round share their seeds too.
+    """
+    round = Round(
+        probe,
+        goal=goal,
+        scientific={name: list(values) for name, values in varied.items()},
+        nuisance={},
+        fixed={name: value for name, value in fixed.items() if name not in varied},
+        trials_per_study=seeds,
+        seed=seed,
+    )
+    return run_probe(probe, round, workload, watch=watch)

@@ -17,11 +17,16 @@ from tunewright.errors import DesignError
 from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.by_meaning import ByMeaning, by_meaning
-from tunewright.probes.equal_draws import run_equal
-from tunewright.probes.foresee import foreseen
 from tunewright.probes.probe import Answer, keep
-from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
+from tunewright.probes.short_run import (
+    ShortRun,
+    early_until,
+    foreseen,
+    run_equal,
+    short_runs,
+    unjudged,
+)
+from tunewright.probes.starting_point import ByMeaning, by_meaning
 from tunewright.progress.choose import Wanted
 from tunewright.store.trial import Trial
 

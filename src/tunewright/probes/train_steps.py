@@ -18,11 +18,21 @@ from tunewright.errors import DesignError
 from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.perfect_fit import Criterion, criterion
 from tunewright.probes.probe import Answer, keep, run_listed
-from tunewright.probes.rate_sweep import Measured, Sweep, SweptRate, Verdict, closer, grid, sweep
+from tunewright.probes.rate_sweep import (
+    Criterion,
+    Measured,
+    Plan,
+    Sweep,
+    SweptRate,
+    Verdict,
+    closer,
+    criterion,
+    grid,
+    plan_sweep,
+    sweep,
+)
 from tunewright.probes.short_run import finished
-from tunewright.probes.sweep_plan import Plan, plan_sweep
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results

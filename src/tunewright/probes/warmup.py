@@ -7,25 +7,251 @@ training with it prepended. If no warm-up is enough: clipping, then both.
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
 from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.by_meaning import ByMeaning, by_meaning
 from tunewright.probes.clip import mended
-from tunewright.probes.prepended import Prepended, prepended
 from tunewright.probes.probe import Answer, keep
-from tunewright.probes.short_run import ShortRun
+from tunewright.probes.short_run import (
+    ShortRun,
+    early_until,
+    finished,
+    foreseen,
+    run_equal,
+    short_runs,
+    unjudged,
+)
 from tunewright.probes.stability import STEPS, Stability, stability
-from tunewright.probes.warmup_ladder import Rung, climb, climb_foreseen
+from tunewright.probes.starting_point import ByMeaning, by_meaning
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Watcher
+from tunewright.store.results import Results
 from tunewright.store.trial import Trial
+
+# ---- how short a warm-up makes a high learning rate stable? 10, 100, 1,000 steps, and so on.
+#
+# Each rung trains: the learning rate from 0 up to its peak over the warm-up, then constant for
+# twice as long (playbook, "How to apply learning rate warmup"), and in any case beyond the step
+# at which training became unstable without it. Ascending, since the shortest that works is
+# wanted; two seeds must be stable.
+
+
+LONGEST = 0.1  # of max_train_steps; playbook: "shouldn't be more than 10 %"
+AFTER = 2  # times the warm-up at the constant peak rate
+SHORTEST = 100  # steps to look at: a spike is judged on 60 points, whatever the warm-up
+SEEDS = 2
+POINTS = 500  # evaluations of a long warm-up; a short one is evaluated at every step
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One length of warm-up, tried up to one peak learning rate."""
+
+    base_learning_rate: float
+    warmup_steps: int
+    runs: tuple[ShortRun, ...]  # one per seed
+    clip_norm: float | None = None
+    on_top: bool = False  # whether the program adds warm-up to max_train_steps itself
+
+    @property
+    def stable(self) -> bool:
+        """Whether no run blew up, and every one ended below its start."""
+        return all(run.stable and _descended(run) for run in self.runs)
+
+    @property
+    def message(self) -> Message:
+        """What happened."""
+        for run in self.runs:
+            if not run.stable:
+                return run.message
+        return Message("probe.run.stable" if self.stable else "probe.run.no_lower")
+
+
+def lengths(max_train_steps: int) -> tuple[int, ...]:
+    """The lengths of warm-up to try, the shortest first.
+
+    >>> lengths(10_000), lengths(60)
+    ((10, 100, 1000), (6,))
+    """
+    longest = int(LONGEST * max_train_steps)
+    found = [10**power for power in range(1, 12) if 10**power <= longest]
+    return tuple(found) or ((longest,) if longest >= 1 else ())
+
+
+def climb_foreseen(start: ByMeaning) -> tuple[Message, ...]:
+    """What is missing, known before anything is trained, to judge the ladder's shortest runs."""
+    tried = lengths(start.max_train_steps)
+    if not tried:
+        return (Message("probe.warmup.too_few_steps", {"steps": start.max_train_steps}),)
+    return foreseen(start, tried[0] + SHORTEST)
+
+
+def climb(
+    start: ByMeaning,
+    peak: float,
+    beyond: int,
+    clip_norm: float | None = None,
+    watch: Watcher | None = None,
+) -> tuple[list[Rung], tuple[Message, ...]]:
+    """Try the lengths up to the first that is stable; and what is missing to judge them.
+
+    `beyond` is the step at which training became unstable without warm-up.
+    """
+    rungs: list[Rung] = []
+    for length in lengths(start.max_train_steps):
+        total = max((1 + AFTER) * length, length + beyond + SHORTEST)
+        rung, missing = _rung(start, peak, length, total, clip_norm, watch)
+        if missing:
+            return rungs, missing
+        rungs.append(rung)
+        if rung.stable:
+            break
+    return rungs, ()
+
+
+def _rung(
+    start: ByMeaning,
+    peak: float,
+    length: int,
+    total: int,
+    clip_norm: float | None,
+    watch: Watcher | None,
+) -> tuple[Rung, tuple[Message, ...]]:
+    clipping: dict[str, Value] = {} if clip_norm is None else {"clip_norm": clip_norm}
+    asked = start.short(total, learning_rate=peak, warmup_steps=length, **clipping)
+    results = run_equal(
+        "warmup",
+        Message("goal.warmup", {"warmup_steps": length, "rate": peak}),
+        replace(start.workload, eval_every=max(1, length // POINTS)),
+        {},
+        asked,
+        SEEDS,
+        watch,
+    )
+    early = early_until(start.max_train_steps, length)
+    runs = short_runs(results, early, rises=False)
+    rung = Rung(peak, length, runs, clip_norm, _last_step(results) > total)
+    return rung, unjudged(results, runs)
+
+
+def _descended(run: ShortRun) -> bool:
+    return (
+        run.start_loss is not None
+        and run.final_loss is not None
+        and run.final_loss < run.start_loss
+    )
+
+
+def _last_step(results: Results) -> int:
+    return max(
+        (int(c.steps[-1]) for t in results.trials for c in t.curves.values() if len(c)), default=0
+    )
+
+
+# ---- is training better with the warm-up prepended? The whole training with and without it.
+#
+# The baseline keeps its schedule; the candidate has the same schedule after the warm-up, so its
+# training is longer by the warm-up (playbook: 10,000 steps and a warm-up of 1,000 make 11,000).
+# Both train under the same fresh seeds. Whether to change over is for `launch` to decide.
+
+
+FRESH = 20_001  # no round has this seed by default: not the seed that selected a baseline
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way to train, under several seeds."""
+
+    learning_rate: float
+    warmup_steps: int
+    values: tuple[float | None, ...]  # of the objective, by seed; None: infeasible
+
+    @property
+    def mean(self) -> float | None:
+        """The mean over seeds; None if one was infeasible."""
+        known = [value for value in self.values if value is not None]
+        return statistics.fmean(known) if known and len(known) == len(self.values) else None
+
+
+@dataclass(frozen=True)
+class Prepended:
+    """The baseline beside the same schedule after a warm-up, at one or two peak rates."""
+
+    metric: str
+    baseline: Arm
+    candidates: tuple[Arm, ...]
+    best: Arm | None  # of the candidates
+    gain: float | None  # of it over the baseline; positive is better, always
+    error: float | None  # the standard error of the gain, from pairs that share their seeds
+
+    @property
+    def message(self) -> Message:
+        """The comparison as a code with its facts."""
+        if self.best is None or self.gain is None or self.best.mean is None:
+            return Message("probe.prepended.unstable", {"metric": self.metric})
+        facts = {
+            "metric": self.metric,
+            "learning_rate": self.best.learning_rate,
+            "mean": self.best.mean,
+            "baseline": self.baseline.mean,
+            "gain": self.gain,
+            "error": self.error,
+        }
+        return Message("probe.prepended.compared", facts)
+
+
+def prepended(
+    start: ByMeaning, rung: Rung, peaks: Sequence[float], seeds: int, watch: Watcher | None
+) -> Prepended:
+    """Train the baseline, and its schedule after the warm-up at each peak rate."""
+    steps = start.max_train_steps + (0 if rung.on_top else rung.warmup_steps)
+    changed: dict[str, Value] = {"warmup_steps": rung.warmup_steps, "max_train_steps": steps}
+    if rung.clip_norm is not None:
+        changed["clip_norm"] = rung.clip_norm
+    workload, name = start.workload, start.name("learning_rate")
+    goal = Message("goal.prepended")
+    plain = run_equal("baseline", goal, workload, {}, start.configuration, seeds, watch, seed=FRESH)
+    varied = {name: list(peaks)}
+    warm = run_equal(
+        "prepended", goal, workload, varied, start.changed(**changed), seeds, watch, seed=FRESH
+    )
+    baseline = Arm(start.learning_rate, start.warmup_steps, _values(finished(plain)))
+    candidates = tuple(
+        Arm(peak, rung.warmup_steps, _values(finished(warm), number))
+        for number, peak in enumerate(peaks)
+    )
+    return compared(workload.objective, baseline, candidates)
+
+
+def compared(objective: Objective, baseline: Arm, candidates: Sequence[Arm]) -> Prepended:
+    """The best of the candidates against the baseline, in pairs that share a seed."""
+    sound = [arm for arm in candidates if arm.mean is not None]
+    best = max(sound, key=lambda arm: objective.sign * (arm.mean or 0.0), default=None)
+    gain, error = None, None
+    if best is not None and baseline.mean is not None:
+        pairs = zip(best.values, baseline.values, strict=True)
+        gains = [objective.sign * ((ours or 0.0) - (theirs or 0.0)) for ours, theirs in pairs]
+        gain = statistics.fmean(gains)
+        if len(gains) > 1:
+            error = statistics.stdev(gains) / math.sqrt(len(gains))
+    return Prepended(objective.metric, baseline, tuple(candidates), best, gain, error)
+
+
+def _values(results: Results, study: int = 0) -> tuple[float | None, ...]:
+    return tuple(trial.value for trial in results.of(study))
+
+
+# ---- warmup
+
 
 TIMES = (10.0, 3.0)  # of unstable_base_learning_rate; playbook: at least an order of magnitude
 LONG = 0.05  # of max_train_steps; playbook: above it max_train_steps may need to be increased

@@ -29,8 +29,7 @@ import tunewright
 from tunewright import stores
 from tunewright.errors import Misuse, NotFound, StoreError, TunewrightError
 from tunewright.messages import Message
-from tunewright.present.envelope import code_of, message_of
-from tunewright.present.plain import plain
+from tunewright.present.envelope import code_of, message_of, plain
 from tunewright.store import overview, plain_json
 from tunewright.store.store import Store
 from tunewright.ui import columns, files, pages

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.present.frames import frame
+from tunewright.present.live_figures import frame
 from tunewright.store.overview import Overview
 from tunewright.store.summary import BUCKETS, Buckets
 

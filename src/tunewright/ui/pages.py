@@ -12,9 +12,8 @@ from tunewright.campaigns.definition import read_definition
 from tunewright.campaigns.plan import next_step
 from tunewright.errors import NotFound
 from tunewright.launches import lineage
-from tunewright.present.command_facts import of_campaign
+from tunewright.present.envelope import of_campaign, plain
 from tunewright.present.live_figures import axis_of
-from tunewright.present.plain import plain
 from tunewright.probes.probe import message_of
 from tunewright.store import overview
 from tunewright.store.overview import STATUSES, Overview

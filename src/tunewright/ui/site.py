@@ -19,7 +19,7 @@ from typing import Any
 
 import tunewright
 from tunewright.errors import Misuse
-from tunewright.present.plain import plain
+from tunewright.present.envelope import plain
 from tunewright.store import overview
 from tunewright.store.store import Store
 

@@ -23,7 +23,7 @@ from tunewright.actions import Action
 from tunewright.errors import TunewrightError
 from tunewright.finding import Finding
 from tunewright.messages import Message, words
-from tunewright.present.plain import plain
+from tunewright.present.envelope import plain
 
 # while a round runs the next judgement waits so many times as long as the last one took
 PAUSE = 9.0
@@ -161,7 +161,7 @@ def judge(store: str, name: str) -> dict[str, Any]:
 
 def shown(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """Findings as pages show them: those that agree share an entry."""
-    from tunewright.present.shown_findings import entries
+    from tunewright.present.report_parts import entries
 
     return [
         {
@@ -199,8 +199,8 @@ def shown_action(action: Action) -> dict[str, Any]:
 
 def _figures(results: Any, findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """The data of the figures that need every curve, with their captions."""
-    from tunewright.present.chapters import chapters
     from tunewright.present.live_figures import DRAWN, figure_data
+    from tunewright.present.report_parts import chapters
 
     return [
         figure_data(chapter.kind, figure)

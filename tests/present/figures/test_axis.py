@@ -9,7 +9,7 @@ from tests.present.figures.known_rounds import depth, facts_of, one_study
 import tunewright as tw
 from tunewright.errors import NotFound
 from tunewright.present.figures.axis import RINGED, axis, axis_data
-from tunewright.present.figures.palette import PRUNED
+from tunewright.present.figures.figure import PRUNED
 from tunewright.store.results import Results
 
 

@@ -14,7 +14,7 @@ from tunewright.present.figures.curves import (
     draw_curves,
     thinned,
 )
-from tunewright.present.figures.palette import PRUNED
+from tunewright.present.figures.figure import PRUNED
 from tunewright.store.curves import Curve
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.present.figures.known_rounds import one_study
 
 import tunewright as tw
-from tunewright.present.figures import axis, fonts
+from tunewright.present.figures import axis, figure
 from tunewright.present.figures.figure import Figure
 
 
@@ -25,23 +25,23 @@ def height(png: bytes) -> int:
 
 
 def test_fonts_that_are_installed_follow_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fonts, "EAST_ASIAN", ("No Such Font", "STIXGeneral"))
-    fonts.families.cache_clear()
+    monkeypatch.setattr(figure, "EAST_ASIAN", ("No Such Font", "STIXGeneral"))
+    figure.families.cache_clear()
     try:
-        assert fonts.families() == (fonts.FIRST, "STIXGeneral")
+        assert figure.families() == (figure.FIRST, "STIXGeneral")
     finally:
-        fonts.families.cache_clear()
+        figure.families.cache_clear()
 
 
 def test_without_a_font_a_note_stands_below(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tunewright.present.figures.figure.families", lambda: (fonts.FIRST,))
+    monkeypatch.setattr("tunewright.present.figures.figure.families", lambda: (figure.FIRST,))
     plain = axis(one_study([{"m": [0.5]}] * 3, tw.minimize("m")))
     assert height(chinese().png()) > height(plain.png())
     assert "学习率" in chinese().svg()  # a browser has fonts of its own
 
 
 def test_with_a_font_there_is_no_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    if len(fonts.families()) == 1:
+    if len(figure.families()) == 1:
         pytest.skip("no East Asian font is installed here")
     plain = axis(one_study([{"m": [0.5]}] * 3, tw.minimize("m")))
     assert height(chinese().png()) == height(plain.png())

@@ -5,7 +5,7 @@ import pytest
 from tests.present.figures.known_rounds import facts_of, one_study
 
 from tunewright.errors import NotFound
-from tunewright.present.figures.gradient_norm import gradient_norm, gradient_norm_data
+from tunewright.present.figures.curves import gradient_norm, gradient_norm_data
 
 
 def test_the_percentile_is_the_best_trials_own() -> None:

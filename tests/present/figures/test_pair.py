@@ -10,7 +10,7 @@ from tests.present.figures.known_rounds import codes_of, depth, facts_of, one_st
 
 import tunewright as tw
 from tunewright.errors import NotFound
-from tunewright.present.figures.pair import pair, pair_data
+from tunewright.present.figures.sensitivity import pair, pair_data
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl
 from tunewright.testing.worlds import World, results

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.present.figures.palette import (
+from tunewright.present.figures.figure import (
     ACCENT,
     BEST,
     COLOURS,

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tunewright.present.figures.batch_scaling import batch_scaling
-from tunewright.probes.critical_batch import CriticalBatch
-from tunewright.probes.steps_to_goal import SizePoint
+from tunewright.present.figures.probe_plots import batch_scaling
+from tunewright.probes.critical_batch import CriticalBatch, SizePoint
 
 
 def point(size: int, steps: float | None, high: float | None, problems=()) -> SizePoint:

@@ -8,7 +8,7 @@ import pytest
 from tests.present.figures.known_rounds import depth, facts_of, one_study
 
 from tunewright.design.objective import maximize
-from tunewright.present.figures.best_of_k import best_of_k, best_of_k_data
+from tunewright.present.figures.progress import best_of_k, best_of_k_data
 
 
 def test_budgets_agree_with_every_way_to_pick() -> None:

@@ -5,7 +5,7 @@ from tests.present.figures.known_rounds import depth, facts_of, one_study
 
 from tunewright.design.objective import minimize
 from tunewright.errors import NotFound
-from tunewright.present.figures.best_step import best_step, best_step_data, draw_best_step
+from tunewright.present.figures.progress import best_step, best_step_data, draw_best_step
 
 
 def test_best_steps_are_those_of_the_curves() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.present.figures.steps_to_fit import steps_to_fit
+from tunewright.present.figures.probe_plots import steps_to_fit
 from tunewright.probes.rate_sweep import SweptRate
 from tunewright.probes.train_steps import TrainSteps
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from tunewright.present.figures.scale import LARGEST, drawable, extent, is_wide
+from tunewright.present.figures.ticks import LARGEST, drawable, extent, is_wide
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tunewright.present import figures as plots
-from tunewright.present.figures.throughput import throughput_data
+from tunewright.present.figures.probe_plots import throughput_data
 
 
 def answer(cached: bool = False) -> Any:

@@ -10,7 +10,7 @@ from tests.recorded import results
 from tunewright.actions import Probe
 from tunewright.finding import Finding
 from tunewright.messages import Reader
-from tunewright.present.terminal.checklist_page import print_checklist
+from tunewright.present.terminal.report_page import print_checklist
 
 FINDINGS = [
     edge("layers=1"),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from rich.console import Console
 
-from tunewright.present.terminal.tracking_page import print_tracking
+from tunewright.present.terminal.round_page import print_tracking
 from tunewright.store.tracking import Tracked
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.probes.throughput.bottleneck import Seen, judge
-from tunewright.probes.throughput.knee import Rate
+from tunewright.probes.throughput.knee import Rate, Seen, judge
 
 
 def rate(size: int, examples_per_s: float) -> Rate:

@@ -16,11 +16,10 @@ import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.probes.throughput.largest_size import closing
 from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, ProcessRig
-from tunewright.probes.throughput.size_row import SizeRow
-from tunewright.probes.throughput.size_terms import BatchSizeTerms
+from tunewright.probes.throughput.size_answer import BatchSizeTerms, unseen
+from tunewright.probes.throughput.size_sweep import SizeRow
 from tunewright.probes.throughput.subject import MANY_STEPS, subject_of
 from tunewright.probes.throughput.timing import Timing, TimingRule
-from tunewright.probes.throughput.unseen import unseen
 
 QUICK = TimingRule(window_s=0.02, seconds=0.12, settling=3, most_settling=6, spread=1.0)
 PAIR = BatchSizeTerms(sizes=[8, 32], rule=QUICK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tunewright.errors import DesignError
-from tunewright.probes.throughput.cost import Cost, SizeCost, costs, least_price, least_time
+from tunewright.probes.throughput.size_answer import Cost, SizeCost, costs, least_price, least_time
 
 
 def test_hours_and_prices() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tunewright.probes.throughput.input_advice import DataSize, advised
+from tunewright.probes.throughput.input_bound import DataSize, advised
 from tunewright.probes.throughput.loader_ladder import COPY, Stage
 
 SMALL, LARGE = DataSize(100.0, 10_000.0), DataSize(9_000.0, 10_000.0)

@@ -11,11 +11,10 @@ import pytest
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.messages import Message
-from tunewright.probes.throughput.input_bound import concluded, deep_enough
+from tunewright.probes.throughput.input_bound import concluded, deep_enough, find_stalls
 from tunewright.probes.throughput.loader_ladder import COPY, Depth, Loader, Rung, Stage, stages_of
+from tunewright.probes.throughput.observed import Waits
 from tunewright.probes.throughput.rig import Ran
-from tunewright.probes.throughput.stalls import find_stalls
-from tunewright.probes.throughput.synchronisations import Waits
 from tunewright.probes.throughput.timing import TimingRule
 
 LOADER = Loader(workers=0)

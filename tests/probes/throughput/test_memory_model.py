@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.probes.step_worlds import World
 
-from tunewright.probes.throughput.largest_size import Bounds, Largest, find_largest, limit_of
-from tunewright.probes.throughput.memory_model import MemoryModel, MemoryPoint, fit_line, flat
-from tunewright.probes.throughput.rig import Device
-from tunewright.probes.throughput.rigs import Rigs
+from tunewright.probes.throughput.largest_size import (
+    Bounds,
+    Largest,
+    MemoryModel,
+    MemoryPoint,
+    find_largest,
+    fit_line,
+    flat,
+    limit_of,
+)
+from tunewright.probes.throughput.rig import Device, Rigs
 
 
 def largest(world: World, sharing: bool = True, **bounds: object) -> Largest:

@@ -12,7 +12,7 @@ import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.probes.throughput.largest_size import closing
 from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, ProcessRig
-from tunewright.probes.throughput.size_terms import BatchSizeTerms
+from tunewright.probes.throughput.size_answer import BatchSizeTerms
 from tunewright.probes.throughput.subject import MANY_STEPS, subject_of
 from tunewright.probes.throughput.timing import TimingRule
 

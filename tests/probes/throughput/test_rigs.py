@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 from tests.probes.step_worlds import World
 from tests.probes.throughput.test_batch_size import probed, true_knee
 
-from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, Rig
-from tunewright.probes.throughput.rigs import Rigs
+from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, Rig, Rigs
 
 
 def stepped(size: int):

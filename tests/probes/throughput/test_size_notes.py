@@ -9,8 +9,7 @@ from tests.probes.step_worlds import World
 from tests.probes.throughput.test_batch_size import probed
 
 import tunewright as tw
-from tunewright.probes.throughput.cost import Cost, costs
-from tunewright.probes.throughput.size_notes import deferred, later_change
+from tunewright.probes.throughput.size_answer import Cost, costs, deferred, later_change
 
 NOT_DOUBLING = "probe.batch_size.not_doubling"
 

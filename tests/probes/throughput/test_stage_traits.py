@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tunewright.probes.throughput.stage_traits import batched_speedup, equal, same_again, size_of
+from tunewright.probes.throughput.loader_ladder import batched_speedup, equal, same_again, size_of
 
 
 class Picture:

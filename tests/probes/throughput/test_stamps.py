@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.probes.throughput.stamps import ENOUGH_S, TOGETHER_S, Silent, Stamps
+from tunewright.probes.throughput.command_worker import ENOUGH_S, TOGETHER_S, Silent, Stamps
 
 
 class Program:

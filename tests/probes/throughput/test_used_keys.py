@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tunewright.probes.throughput.used_keys import UsedKeys
+from tunewright.probes.throughput.tap import UsedKeys
 
 BATCH = {"x": np.zeros(6), "y": np.zeros(1), "extra": np.zeros(3)}
 

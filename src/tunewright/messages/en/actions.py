@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, declarations, words
+from tunewright.messages import Facts, Template, words
 
 
 def _run_trials(facts: Facts) -> str:
@@ -44,7 +44,7 @@ def _declare(facts: Facts) -> str:
 
 
 def _declare_in_project(facts: Facts) -> str:
-    setting = declarations.as_setting(facts["table"], facts["name"], facts["value"])
+    setting = words.as_setting(facts["table"], facts["name"], facts["value"])
     return f"{_declare(facts)}: {setting}"
 
 

@@ -114,6 +114,7 @@ def _owner_lost(facts: Facts) -> str:
 
 
 SENTENCES: dict[str, Template] = {
+    # ---- reasons
     "trial.unmeasured": "it has no {metric}: nothing has measured that",
     # the objective, the losses and the constraints
     "objective.never_logged": _never_logged,
@@ -222,4 +223,7 @@ SENTENCES: dict[str, Template] = {
     "foreign": "{text}",
     "foreign.no_reason": "{state} in {source}, which keeps no reason",
     "legacy": "{text}",
+    # ---- judging
+    "finding.by_chance": "no more than chance explains among {studies} studies",
+    "judge.feasible_trials": "{feasible:count feasible trial}; this check needs {needed}",
 }

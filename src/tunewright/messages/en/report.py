@@ -1,8 +1,11 @@
-"""Sentences and headings of the pages about a round or a campaign."""
+"""Sentences of reports, pages and the dashboard, and of errors raised in `present`."""
 
 from __future__ import annotations
 
 from tunewright.messages import Facts, Template, words
+
+# ---- sentences and headings of the pages about a round or a campaign
+
 
 STATUSES = {  # in this order, as readers call them
     **{name: name for name in ("completed", "infeasible", "failed", "pruned")},
@@ -221,7 +224,24 @@ def _budget(facts: Facts) -> str:
     return f"Within {words.count(facts['trials'], 'trial')}{hours}."
 
 
+# ---- sentences of the dashboard: what it refuses, and what it prints when it starts
+
+
+PERMITS = {
+    "read": "read the store",
+    "actions": "write notes and request stops",
+    "run": "start rounds of this project",
+}
+
+
+def _permits(facts: Facts) -> str:
+    said = ", ".join(PERMITS[one] for one in facts["permits"])
+    others = "" if len(facts["permits"]) > 1 else "; nothing is changed"
+    return f"Pages may {said}{others}."
+
+
 SENTENCES: dict[str, Template] = {
+    # ---- report
     "round.counts": _counts,
     "round.best": lambda facts: (
         f"{_counts(facts)}. Best {words.number(facts['value'])} {facts['metric']}, trial "
@@ -329,4 +349,48 @@ SENTENCES: dict[str, Template] = {
     "campaign.lengths": "Short against long training: {says}.",
     "campaign.left_out": "Left out: {what}.",
     "campaign.budget": _budget,
+    # ---- errors present
+    "plot.bad_ending": "{what}: cannot write {target!r}. End the path in {first} or {second}.",
+    "plot.no_best_step": (
+        "the objective is the last value of {metric}, so no step is better than the last. "
+        "Judge by the best value to see when it was reached."
+    ),
+    "plot.no_gradient_norm": (
+        "{round}: none of the best trials logged {metric!r}. Log the norm of the gradient, and "
+        "declare its name: {declare.means.gradient_norm}."
+    ),
+    "plot.no_such_hyperparameter": (
+        "{round}: no searched hyperparameter {name!r}. It has: {known:list}."
+    ),
+    "plot.not_a_pair": "{round}: no two searched hyperparameters occur together.",
+    "plot.not_results": "progress: give the Results of one round or more.",
+    "plot.not_scientific": "{round}: {name!r} is not scientific. It has: {known:list}.",
+    "plot.nothing_scientific": (
+        "{round} has no scientific hyperparameter, so there is nothing to isolate. "
+        "plots.axis() shows its trials."
+    ),
+    "report.bad_ending": (
+        "report: cannot write {target!r}. End the path in .html for a page or .txt for plain text."
+    ),
+    "report.campaign_empty": "the campaign {campaign} has run nothing yet.",
+    # ---- ui
+    "ui.at": "Dashboard of {store}: {url}",
+    "ui.bad_body": "the body of the request is not a JSON object",
+    "ui.bad_field": "{field}: expected {kind}",
+    "ui.export_permits": "--export writes files, which permit nothing",
+    "ui.folder_taken": "{folder} has files that are not an exported dashboard's",
+    "ui.judge_died": "the checklist ended with code {code} and printed {said!r}",
+    "ui.no_project": "--allow-run needs a project: no tunewright.toml here, for {store}",
+    "ui.no_round_file": "{round}: no round file of this project. It has: {known:list}.",
+    "ui.no_such_file": "{path!r}: no such file of this trial",
+    "ui.not_results": "show() expects Results as its first argument, got {kind}",
+    "ui.not_started": "the dashboard's server did not start",
+    "ui.other_store": "--allow-run: the project's store is {own}, and {store} is another",
+    "ui.permits": _permits,
+    "ui.port_taken": "{address}:{port} cannot be used: {reason}. Choose another --port.",
+    "ui.round_runs": "{round}: started from this dashboard already, and still running",
+    "ui.token_needed": "a dashboard that other machines can reach needs a token",
+    "ui.too_large": "the body of the request exceeds {most} bytes",
+    "ui.unknown_permission": "{asked:list}: not one of {known:list}",
+    "ui.wrote": "wrote {files:count file} ({megabytes:.1f} MB) to {folder}",
 }

@@ -18,21 +18,35 @@ from tunewright.design.ranges import Range, as_range
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.messages import Message
-from tunewright.present.figures.figure import DOUBLE, HEIGHT, SINGLE, Figure, nothing, words_of
-from tunewright.present.figures.palette import (
+from tunewright.present.figures.figure import (
     BEST,
     COLOURS,
+    DOUBLE,
     EDGE,
     FAINT,
     GRID,
+    HEIGHT,
     INFEASIBLE,
     MUTED,
     PRUNED,
+    SINGLE,
+    Figure,
     colour,
+    nothing,
     shape,
+    words_of,
 )
-from tunewright.present.figures.scale import LARGEST, drawable, extent, is_wide, set_scale
-from tunewright.present.figures.ticks import label_of, number, on_axis, ticks
+from tunewright.present.figures.ticks import (
+    LARGEST,
+    drawable,
+    extent,
+    is_wide,
+    label_of,
+    number,
+    on_axis,
+    set_scale,
+    ticks,
+)
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 

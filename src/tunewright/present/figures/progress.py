@@ -5,31 +5,44 @@ Of one round, or of several rounds one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tunewright.checks.best_step import best_steps
+from tunewright.checks.positions import losses_of, settled
 from tunewright.errors import NotFound
 from tunewright.messages import Message
 from tunewright.present.figures.figure import (
+    ACCENT,
+    BEST,
     DOUBLE,
+    EDGE,
+    FAINT,
+    GRID,
     HEIGHT,
+    INFEASIBLE,
+    MUTED,
+    NOISE,
+    PAPER,
+    PRUNED,
     SINGLE,
     Figure,
     above,
     nothing,
     words_of,
 )
-from tunewright.present.figures.palette import BEST, EDGE, GRID, INFEASIBLE, PRUNED
-from tunewright.present.figures.scale import drawable, extent, set_scale
-from tunewright.present.figures.ticks import label_of, on_axis
+from tunewright.present.figures.ticks import LARGEST, drawable, extent, label_of, on_axis, set_scale
+from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
 from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+
 
 WIDE = 3.0  # worst over best value from which the axis is logarithmic: the end is what matters
 FAR, SHOWN = 6.0, 4.0  # times the distance of the median from the best: too far, and shown then
@@ -221,3 +234,267 @@ def _bands(axes: Axes, data: ProgressData) -> None:
             ha="center",
             fontsize=7.5,
         )
+
+
+# ---- have we sampled enough? The best of k trials, for every k up to the trials there are.
+#
+# The playbook's figure 3 for the user's own studies: how the best would have come out with a
+# smaller budget, exactly, over every way to pick k of the completed trials.
+
+
+STUDIES = 4  # drawn side by side
+
+
+@dataclass(frozen=True)
+class StudyBudgets:
+    """One study: the best of 1, 2, 3, 5, 8 ... of its completed trials."""
+
+    study: str
+    completed: int
+    infeasible: int
+    budgets: tuple[BestOf, ...]  # quantiles in the objective's own direction
+    half: float | None  # what half as many trials would have cost on average
+
+
+@dataclass(frozen=True)
+class BestOfKData:
+    """Every study with a completed trial, and the difference the round wants to see."""
+
+    metric: str
+    minimize: bool
+    studies: tuple[StudyBudgets, ...]
+    detect: float | None
+    adaptive: int = 0  # trials that do not count: later ones of such a search are better by design
+
+    @property
+    def shown(self) -> tuple[StudyBudgets, ...]:
+        """The studies there is room for: the best ones, in their order."""
+        turned = 1.0 if self.minimize else -1.0
+        ranked = sorted(self.studies, key=lambda study: turned * study.budgets[-1].mean)
+        return tuple(study for study in self.studies if study in ranked[:STUDIES])
+
+
+def best_of_k(results: Results) -> Figure[BestOfKData]:
+    """Box plots of the best of k trials for each study.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+    """
+    data = best_of_k_data(results)
+    size = (SINGLE if len(data.studies) <= 2 else DOUBLE, HEIGHT)
+    goal = str(results.round.goal)
+    return Figure(
+        "best_of_k",
+        data,
+        caption=_best_of_k_caption(data),
+        size=size,
+        goal=goal,
+        drawing=_draw_best_of_k,
+    )
+
+
+def best_of_k_data(results: Results) -> BestOfKData:
+    """What the figure shows."""
+    sign = -results.objective.sign
+    studies, adaptive = [], 0
+    for own in settled(results):
+        losses = losses_of(results, own.trials)
+        values = losses[np.abs(losses) <= LARGEST]  # means of larger ones overflow
+        adaptive += own.adaptive
+        if len(values):
+            budgets = tuple(_oriented(b, sign) for b in best_of_each(values))
+            half = None
+            if len(values) > 1:
+                half = best_of(values, len(values) // 2).mean - float(values.min())
+            infeasible = len(losses) - len(values)
+            studies.append(StudyBudgets(own.study.label, len(values), infeasible, budgets, half))
+    objective = results.objective
+    return BestOfKData(
+        objective.metric, objective.minimize, tuple(studies), results.round.detect, adaptive
+    )
+
+
+def _oriented(best: BestOf, sign: float) -> BestOf:
+    return BestOf(best.k, sign * best.mean, best.sd, tuple(sign * q for q in best.quantiles))
+
+
+def _best_of_k_caption(data: BestOfKData) -> tuple[Message, ...]:
+    said = []
+    for study in data.shown:
+        facts = {"study": study.study, "trials": study.completed, "half": study.half}
+        said.append(Message("figure.best_of_k.study", {**facts, "best": study.budgets[-1].mean}))
+    if said:
+        said.insert(0, Message("figure.best_of_k", {"metric": data.metric}))
+    else:
+        said.append(Message("figure.best_of_k.nothing", {"adaptive": data.adaptive}))
+    if len(data.studies) > STUDIES:
+        left = len(data.studies) - STUDIES
+        said.append(Message("figure.best_of_k.left_out", {"studies": left}))
+    if data.detect is not None and data.studies:
+        said.append(Message("figure.best_of_k.detect", {"detect": data.detect}))
+    if data.adaptive:
+        said.append(Message("figure.adaptive", {"adaptive": data.adaptive}))
+    return tuple(said)
+
+
+def _draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
+    """Draw a box for each budget: half of all ways to pick, and 90 % of them as whiskers."""
+    shown = data.shown
+    grid = canvas.subplots(1, max(1, len(shown)), sharey=True, squeeze=False)[0]
+    for axes, study in zip(grid, shown, strict=False):
+        boxes = [
+            {"label": str(b.k), "whislo": q[0], "q1": q[1], "med": q[2], "q3": q[3], "whishi": q[4]}
+            for b in study.budgets
+            for q in (sorted(drawable(b.quantiles).tolist()),)
+        ]
+        axes.bxp(
+            boxes,
+            showfliers=False,
+            patch_artist=True,
+            widths=0.6,
+            boxprops={"facecolor": NOISE, "alpha": 0.6, "linewidth": 0.7, "edgecolor": MUTED},
+            medianprops={"color": BEST, "linewidth": 1.8},
+            whiskerprops={"linewidth": 0.8, "color": MUTED},
+            capprops={"linewidth": 0.8, "color": MUTED},
+        )
+        best = study.budgets[-1].mean
+        if data.detect is not None:
+            worse = best + data.detect if data.minimize else best - data.detect
+            ends = sorted(drawable([best, worse]).tolist())
+            wanted = words_of("label.detect")
+            axes.axhspan(*ends, color=FAINT, alpha=0.4, zorder=0, label=wanted)
+        axes.set_title(label_of(study.study, 34), loc="left")
+        axes.set_xlabel(words_of("label.k"))
+        if len(boxes) > 8:
+            axes.tick_params(axis="x", labelrotation=45)
+        axes.grid(True, axis="y", color=GRID, linewidth=0.6)
+    grid[0].set_ylabel(label_of(words_of("label.best_of_k", metric=data.metric), 36))
+    grid[0].yaxis.set_major_formatter(on_axis)
+    if not shown:
+        nothing(grid[0], words_of("best_of_k.empty"))
+        return
+    drawn = [q for s in shown for b in s.budgets for q in b.quantiles]
+    if not (data.minimize and set_scale(grid[0], "y", drawn)):
+        low, high = extent(drawn)
+        grid[0].set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+    above(canvas)
+
+
+# ---- when was the best value reached? A histogram of the best step over all completed trials.
+#
+# Early best steps show that training is longer than it needs to be or that trials overfit; best
+# steps at the very end show that it may be too short (playbook, "Deciding how long to train").
+# Judged by the last value, a trial has no best step, and the figure is void.
+
+
+BINS = 20
+
+
+@dataclass(frozen=True)
+class BestStepData:
+    """The best step of every completed trial, and of the best of them."""
+
+    metric: str
+    max_train_steps: int  # the longest training, in steps as logged
+    steps: tuple[int, ...]  # best trial first
+    top: tuple[int, ...]  # of the best five, or the best tenth
+    proposed: int | None  # a shorter max_train_steps, where half of the best were done early
+
+    @property
+    def late(self) -> float:
+        """The share of trials whose best step lies in the last tenth of training."""
+        return _share(step > 0.9 * self.max_train_steps for step in self.steps)
+
+    @property
+    def early(self) -> float:
+        """The share of trials whose best step lies in the first half of training."""
+        return _share(step <= 0.5 * self.max_train_steps for step in self.steps)
+
+
+def best_step(results: Results) -> Figure[BestStepData]:
+    """A histogram of the best step, with the best trials in a separate colour.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+    """
+    data = best_step_data(results)
+    goal = str(results.round.goal)
+    return Figure(
+        "best_step", data, caption=_best_step_caption(data), goal=goal, drawing=draw_best_step
+    )
+
+
+def best_step_data(results: Results) -> BestStepData:
+    """What the histogram shows; refuses an objective that is the last value."""
+    if results.objective.at == "last":
+        raise NotFound("plot.no_best_step", metric=results.objective.metric)
+    ranked = results.top(len(results.trials))
+    best = best_steps(results, ranked)
+    found = [_best_and_last(results, trial) for trial in ranked]
+    read = [pair for pair in found if pair is not None]
+    return BestStepData(
+        results.objective.metric,
+        max((last for _, last in read), default=0),
+        tuple(step for step, _ in read),
+        best.steps,
+        best.proposed,
+    )
+
+
+def _best_and_last(results: Results, trial: Trial) -> tuple[int, int] | None:
+    """The best step, from the curve, so that it is known under an objective `at="last"` too."""
+    curve = trial.curves.only(results.objective.metric)
+    if curve is None or not np.isfinite(curve.values).any():
+        return None
+    losses = np.where(np.isfinite(curve.values), -results.objective.sign * curve.values, np.inf)
+    return int(curve.steps[losses.argmin()]), int(curve.steps[-1])
+
+
+def _share(found: Iterable[bool]) -> float:
+    counted = list(found)
+    return sum(counted) / len(counted) if counted else 0.0
+
+
+def _best_step_caption(data: BestStepData) -> tuple[Message, ...]:
+    if not data.steps:
+        return (Message("figure.best_step.nothing"),)
+    counted = {"trials": len(data.steps), "metric": data.metric}
+    said = [Message("figure.best_step", {**counted, "early": data.early, "late": data.late})]
+    if data.proposed is not None:
+        said.append(Message("figure.best_step.proposed", {"steps": data.proposed}))
+    return tuple(said)
+
+
+def draw_best_step(canvas: Canvas, data: BestStepData) -> None:
+    """Draw the histogram over twentieths of training."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes = canvas.subplots()
+    if not data.steps:
+        nothing(axes, words_of("best_step.nothing"))
+        return
+    edges = np.linspace(0, max(1, data.max_train_steps), BINS + 1)
+    # the best ones in the same bins as all, and as wide
+    every, best = (np.histogram(steps, edges)[0] for steps in (data.steps, data.top))
+    how: dict[str, Any] = {"align": "edge", "width": np.diff(edges), "edgecolor": PAPER}
+    axes.bar(edges[:-1], every, color=FAINT, label=words_of("label.all_completed"), **how)
+    few = words_of("label.best_few", trials=len(data.top))
+    axes.bar(edges[:-1], best, color=BEST, label=few, **how)
+    if data.proposed is not None:
+        axes.axvline(data.proposed, color=ACCENT, linestyle="--", linewidth=1.4)
+        axes.annotate(
+            words_of("best_step.enough", steps=data.proposed),
+            (data.proposed, 1),
+            (4, -2),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            va="top",
+            fontsize=8,
+        )
+    axes.set_xlabel(label_of(words_of("label.best_step", metric=data.metric), 60))
+    axes.set_ylabel(words_of("label.trials"))
+    axes.set_xlim(0, float(edges[-1]) * 1.01)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_formatter(on_axis)
+    axes.grid(True, axis="y", color=GRID, linewidth=0.6)
+    above(canvas)

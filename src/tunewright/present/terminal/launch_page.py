@@ -12,8 +12,7 @@ from tunewright.launches.lineage import Launched, Place
 from tunewright.launches.variance import Variances
 from tunewright.launches.workflow import LaunchReport
 from tunewright.messages import Message, words
-from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.screen import say
+from tunewright.present.terminal.screen import cell, say, table
 from tunewright.stats.spread import Spread
 
 STYLES: dict[str, str] = {"launch": "bold green", "keep": "bold", "undecided": "bold yellow"}

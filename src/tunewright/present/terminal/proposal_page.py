@@ -12,9 +12,9 @@ from tunewright.advice.proposal import Proposal
 from tunewright.design.ranges import Range
 from tunewright.design.round import Round
 from tunewright.design.round_changes import changes
-from tunewright.messages import words
-from tunewright.present.earlier_trials import earlier_line
-from tunewright.present.terminal.plain_table import cell, table
+from tunewright.messages import Message, words
+from tunewright.present.terminal.screen import cell, earlier_line, say, table
+from tunewright.probes.probe import Answer
 from tunewright.store.results import Results
 
 INDENT = 4  # the number of a proposal and the space after it
@@ -96,3 +96,23 @@ def print_extension(results: Results, made: Extension, console: Console) -> None
         ),
         soft_wrap=True,
     )
+
+
+# ---- the answer of a probe on a screen: headline, sentence, what is missing, the settings,
+# caveats
+
+
+def print_answer(answer: Answer, caveats: Sequence[Message] = ()) -> None:
+    """The end of every probe's page."""
+    say()
+    say(words.printable(answer.headline), style="bold")
+    say(words.printable(answer.message.text))
+    for lack in answer.missing:
+        say(f"  missing: {words.printable(lack.text)}")
+    if answer.settings:
+        say()
+        say("For the configuration:")
+        for name, value in answer.settings.items():
+            say(f"  {name} = {value!r}")
+    for caveat in caveats:
+        say(f"  caveat: {words.printable(caveat.text)}")

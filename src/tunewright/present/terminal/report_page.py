@@ -2,17 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.messages import Reader, words
+from tunewright.actions import ShowTrial
+from tunewright.finding import Finding, Verdict
+from tunewright.messages import Message, Reader, words
 from tunewright.present.answer import Answer
-from tunewright.present.chapters import Chapter
-from tunewright.present.terminal.checklist_page import print_checklist
+from tunewright.present.report_parts import TERSE, VERDICTS, Chapter, Entry, entries, lines_of
 from tunewright.present.terminal.round_page import studies_table
+from tunewright.present.terminal.screen import earlier_line
 from tunewright.store.results import Results
+
+# ---- the checklist on a screen: what warns first, as headline, evidence and actions
+
+
+SIGNS: dict[Verdict, tuple[str, str]] = {
+    "warn": ("warn", "bold yellow"),
+    "note": ("note", "cyan"),
+    "ok": ("ok", "green"),
+    "cannot_judge": ("?", "dim"),
+}
+INDENT = 6  # the width of a verdict and the space after it
+
+
+def print_checklist(
+    results: Results, findings: Sequence[Finding], console: Console, reader: Reader = "shell"
+) -> None:
+    """Print every entry with what to do about it, and how many there are of each verdict."""
+    _print_all_failed(results, console, reader)
+    shown = entries(findings)
+    width = max((len(entry.check) for entry in shown), default=0)
+    before: list[str] = []  # what to do about the entry before need not be repeated
+    for entry in shown:
+        _print_found(entry, width, console)
+        # a warning comes with all that can be done, the rest with what to do first
+        most = {"warn": len(entry.actions), "ok": 0}.get(entry.verdict, 1)
+        lines = lines_of(entry.actions[:most], reader)
+        for line in lines if lines != before else ():
+            console.print(
+                Text(f"{' ' * (INDENT + width + 2)}-> {line}", style="dim"), soft_wrap=True
+            )
+        before = lines
+    if earlier := earlier_line(results):
+        console.print(Text(earlier), soft_wrap=True)
+    console.print(Text(_tally(results, findings)), soft_wrap=True)
+
+
+def _print_found(entry: Entry, width: int, console: Console) -> None:
+    """The headline of each setting with its evidence below.
+
+    What is fine or cannot be judged is one line, with its evidence in brackets.
+    """
+    sign, style = SIGNS[entry.verdict]
+    terse = entry.verdict in TERSE
+    below = " " * (INDENT + width + 2)
+    for place, (about, found) in enumerate(entry.found):
+        line = Text(below)
+        if place == 0:
+            line = Text(sign.ljust(INDENT), style=style)
+            line.append(f"{entry.check.ljust(width)}  ", style="" if terse else "bold")
+        line.append(f"{words.printable(about)}: " if about else "", style="")
+        line.append(words.printable(found.headline), style="" if terse else "bold")
+        evidence = [words.one_line(one) for one in found.evidence]
+        if entry.others:
+            evidence.append(Message("checklist.others", {"others": entry.others}).text)
+        if terse:
+            line.append(f" ({'; '.join(evidence)})" if evidence else "", style="dim")
+            evidence = []
+        console.print(line, soft_wrap=True)
+        for one in evidence:
+            console.print(Text(f"{below}{one}"), soft_wrap=True)
+
+
+def _print_all_failed(results: Results, console: Console, reader: Reader) -> None:
+    """What to look at first where no trial got anywhere."""
+    ended = [trial for trial in results.trials if trial.ended]
+    if not ended or any(trial.status != "failed" for trial in ended):
+        return
+    first = ended[0]
+    facts = {"failed": len(ended), "reason": words.printable(str(first.reason or ""))}
+    said = Message("checklist.all_failed", facts).text
+    console.print(Text(said, style="bold red"), soft_wrap=True)
+    for line in lines_of([ShowTrial(results.round.name, first.number or 0)], reader):
+        console.print(Text(f"{' ' * INDENT}-> {line}"), soft_wrap=True)
+
+
+def _tally(results: Results, findings: Sequence[Finding]) -> str:
+    count = {str(verdict): sum(f.verdict == verdict for f in findings) for verdict in VERDICTS}
+    return Message("checklist.tally", {"round": results.round.name, **count}).text
+
+
+# ---- report page
+
 
 LABEL = 12  # width of the left column
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
+from tunewright.messages import Message, words
 from tunewright.present import envelope
+from tunewright.store.results import Results
 
 _PIPED_WIDTH = 200  # nobody resizes a file: leave tables whole for grep
 
@@ -33,3 +37,28 @@ def say(text: str = "", style: str = "") -> None:
 def show_json(data: Any) -> None:
     """An answer for programs: the envelope of the command that is answering."""
     envelope.show(envelope.current(), data)
+
+
+# ---- A table on a screen: a heading, no frame, and cells that are harmless to a terminal
+
+
+def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
+    """A plain table; the columns named in `right` hold numbers and stand at the right."""
+    made = Table(box=None, pad_edge=False, header_style="dim")
+    for name in columns:
+        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    return made
+
+
+def cell(text: Any, style: str = "") -> Text:
+    """A table cell: text as it is, harmless to the terminal and never read as markup."""
+    return Text(words.printable(str(text)), style=style)
+
+
+# ---- how many trials of earlier rounds count next to a round's own
+
+
+def earlier_line(results: Results) -> str:
+    """How many earlier trials count too, and of which rounds; empty without any."""
+    counted = Counter(trial.origin[0] for trial in results.trials if trial.origin)
+    return Message("round.earlier_trials", {"rounds": dict(counted)}).text if counted else ""

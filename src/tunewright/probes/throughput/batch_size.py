@@ -24,26 +24,28 @@ from tunewright.execution.sources import sources
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.probe import as_document
-from tunewright.probes.throughput.cost import Cost
-from tunewright.probes.throughput.kept_rows import KeptRows, has_answer
 from tunewright.probes.throughput.knee import knee
 from tunewright.probes.throughput.largest_size import (
     SETTLE,
     Largest,
+    MemoryPoint,
     both,
     closing,
     find_largest,
 )
-from tunewright.probes.throughput.memory_model import MemoryPoint
-from tunewright.probes.throughput.rig import Device, OpenRig, OutOfMemory, ProcessRig, Rig
-from tunewright.probes.throughput.rigs import Rigs
-from tunewright.probes.throughput.size_answer import BatchSizes, concluded, revived
-from tunewright.probes.throughput.size_notes import later_change
-from tunewright.probes.throughput.size_row import measure
-from tunewright.probes.throughput.size_sweep import sweep, watched
-from tunewright.probes.throughput.size_terms import BatchSizeTerms, shown
+from tunewright.probes.throughput.rig import Device, OpenRig, OutOfMemory, ProcessRig, Rig, Rigs
+from tunewright.probes.throughput.size_answer import (
+    BatchSizes,
+    BatchSizeTerms,
+    Cost,
+    concluded,
+    later_change,
+    revived,
+    shown,
+    unseen,
+)
+from tunewright.probes.throughput.size_sweep import KeptRows, has_answer, measure, sweep, watched
 from tunewright.probes.throughput.subject import Subject, subject_of
-from tunewright.probes.throughput.unseen import unseen
 from tunewright.progress.choose import Wanted, lines_for
 from tunewright.store.provenance import digest
 

@@ -18,21 +18,141 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, as_document
-from tunewright.probes.throughput.input_advice import DataSize, advised
 from tunewright.probes.throughput.largest_size import closing
 from tunewright.probes.throughput.loader_ladder import COPY, PIN, Depth, Loader, Rung, Stage
+from tunewright.probes.throughput.observed import Waits
 from tunewright.probes.throughput.rig import OutOfMemory, ProcessRig, Ran
-from tunewright.probes.throughput.stalls import Stalls, find_stalls
 from tunewright.probes.throughput.subject import EXAMPLE, Subject, subject_of
-from tunewright.probes.throughput.synchronisations import Waits
 from tunewright.probes.throughput.timing import TimingRule, settled
 from tunewright.progress.choose import Wanted, lines_for
 from tunewright.store.store import Store
+
+# ---- what to change about an input pipeline that training waits for, each advice by what was
+# measured.
+#
+#     reads that wait         put the data next to the training
+#     the same result again   do it once and save it, or keep it in memory
+#     random, and slow        do it on the device, or with more workers
+#     the same on a batch     batch first, transform the whole batch
+#     entries nobody uses     drop them before anything is done to them
+#
+# A stage that takes little, or whose trait could not be tried, gets no advice.
+
+
+LARGE = 0.3  # of the work on a batch, from which a stage is worth a change
+WAITS = 0.5  # of a stage's time off the processor: it waits, for a disk or a network
+FASTER = 2.0  # on a whole batch, from which batching first is worth it
+FITS = 0.25  # of the free memory that a cache may take
+HEAVY = 0.1  # of a batch's bytes, from which unused features matter
+READ = "read"
+
+
+@dataclass(frozen=True)
+class DataSize:
+    """What the examples would take in memory, as they leave the dataset."""
+
+    all_mb: float
+    free_mb: float
+
+
+def advised(
+    stages: Sequence[Stage], unused: Mapping[str, float], size: DataSize | None
+) -> tuple[Message, ...]:
+    """The advice for a pipeline that training waits for; the largest stage first."""
+    loading = [stage for stage in stages if stage.name != COPY]
+    total = sum(stage.seconds_per_batch for stage in loading)
+    found: list[Message] = []
+    for stage in sorted(loading, key=lambda each: -each.seconds_per_batch):
+        share = stage.seconds_per_batch / total if total else 0.0
+        if share < LARGE:
+            continue
+        facts = {"stage": stage.name, "ms": stage.seconds_per_batch * 1e3, "share": share}
+        found += _of_stage(stage, facts, size)
+    heavy = {name: part for name, part in unused.items() if part >= HEAVY}
+    if heavy:
+        facts = {"names": sorted(heavy), "share": sum(heavy.values())}
+        found.append(Message("probe.input_advice.drop_unused", facts))
+    return tuple(found)
+
+
+def _of_stage(stage: Stage, facts: Mapping[str, object], size: DataSize | None) -> list[Message]:
+    found = []
+    waits = stage.waiting_share is not None and stage.waiting_share >= WAITS
+    if waits and stage.name == READ:
+        more = {"waiting_share": stage.waiting_share}
+        found.append(Message("probe.input_advice.colocate", {**facts, **more}))
+    if stage.batched_speedup is not None and stage.batched_speedup >= FASTER:
+        more = {"times": stage.batched_speedup}
+        found.append(Message("probe.input_advice.batch_first", {**facts, **more}))
+    if stage.same_again and size is not None and size.all_mb <= FITS * size.free_mb:
+        more = {"all_mb": size.all_mb, "free_mb": size.free_mb}
+        found.append(Message("probe.input_advice.cache", {**facts, **more}))
+    elif stage.same_again and not (waits and stage.name == READ):
+        found.append(Message("probe.input_advice.offline", facts))
+    if stage.same_again is False:
+        found.append(Message("probe.input_advice.on_device", facts))
+    return found
+
+
+# ---- does the input stall at regular intervals? The waiting times correlated with themselves.
+#
+# A loader whose workers each need longer than the steps between their turns is late once per
+# round of its workers; a shuffle buffer or a file that is opened stalls at its own interval.
+
+
+CORRELATED = 0.5  # autocorrelation from which a period is believed
+LONGEST = 128  # steps of a period looked for
+FEWEST_PERIODS = 4  # in the series, for a period to be seen
+LATE = 4.0  # times the median: a stall rather than a wait
+
+
+@dataclass(frozen=True)
+class Stalls:
+    """A regular stall."""
+
+    every: int  # steps
+    correlation: float
+    seconds: float  # that a stall lasts, in the median
+
+
+def find_stalls(waits: Sequence[float]) -> Stalls | None:
+    """The period of regular stalls, or None.
+
+    >>> find_stalls(([0.0] * 7 + [1.0]) * 20).every
+    8
+    """
+    series = np.asarray(waits, dtype=float)
+    longest = min(LONGEST, len(series) // FEWEST_PERIODS)
+    if longest < 2 or series.max(initial=0.0) <= 0:
+        return None
+    # how long a stall lasts does not matter, only when it comes
+    late = series > max(LATE * float(np.median(series)), 0.25 * float(series.max()))
+    marks = late.astype(float)
+    if not 2 * FEWEST_PERIODS <= 2 * marks.sum() <= len(series):
+        return None
+    centred = marks - marks.mean()
+    power = float(centred @ centred)
+    lags = np.arange(2, longest + 1)
+    found = np.array([float(centred[:-lag] @ centred[lag:]) / power for lag in lags])
+    # a shorter series of products: made comparable over lags
+    found *= len(series) / (len(series) - lags)
+    best = float(found.max())
+    chance = 4 / np.sqrt(len(series))  # four deviations of white noise, over all lags
+    if best < max(CORRELATED, chance):
+        return None
+    first = int(np.argmax(found >= 0.8 * best))  # its multiples correlate as well
+    return Stalls(int(lags[first]), best, float(np.median(series[late])))
+
+
+# ---- input bound
+
 
 Verdict = Literal["fine", "watch", "input_bound", "synchronised", "cannot_judge"]
 

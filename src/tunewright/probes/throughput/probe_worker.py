@@ -30,12 +30,10 @@ from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.execution.processes.worker import perish
 from tunewright.probes.throughput import tap
-from tunewright.probes.throughput.identity import Looking, identity
 from tunewright.probes.throughput.loader_ladder import climb, described, stages_of, waits_at
-from tunewright.probes.throughput.machine_memory import available_mb
-from tunewright.probes.throughput.step_handle import ProbeHandle
-from tunewright.probes.throughput.synchronisations import Counting
-from tunewright.probes.throughput.used_keys import UsedKeys
+from tunewright.probes.throughput.observed import Counting, Looking, available_mb, identity
+from tunewright.probes.throughput.subject import ProbeHandle
+from tunewright.probes.throughput.tap import UsedKeys
 
 MEGABYTE = 2**20
 LITTLE = 0.002  # of a GPU's memory, which need not be looked for

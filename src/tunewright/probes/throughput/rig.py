@@ -11,22 +11,134 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
+import socket
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from tunewright.errors import WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.processes import memory, process_tree
-from tunewright.execution.processes.frames import Head, encoded
+from tunewright.execution.processes.frames import Head, Receiver, encoded, write_all
+from tunewright.execution.processes.process import PACKAGE
 from tunewright.execution.processes.shipping import ship
 from tunewright.probes.throughput.loader_ladder import Depth, Loader, Rung, Stage
-from tunewright.probes.throughput.rig_member import LOOK_S, Member, environment_of, free_port
+from tunewright.probes.throughput.observed import Waits
 from tunewright.probes.throughput.subject import Subject
-from tunewright.probes.throughput.synchronisations import Waits
+
+# ---- one process of a rig: what it finds in its environment, its pipes, last words and end
+
+
+LOOK_S = 0.05  # how often memory is looked at while waiting
+TAIL = 1500  # characters of a dead process's last words
+
+
+class Member:
+    """One process of a rig."""
+
+    def __init__(
+        self, rank: int, folder: Path, environment: Mapping[str, str], worker: str
+    ) -> None:
+        """Start it."""
+        self.rank = rank
+        folder.mkdir()
+        self._log = folder / "output"
+        theirs, self._orders = os.pipe()
+        self.messages, messages = os.pipe()
+        self.kills = memory.OomKills()
+        self._receiver = Receiver()
+        try:
+            with self._log.open("wb") as output:
+                self._process = subprocess.Popen(
+                    [
+                        *(sys.executable, "-P", "-m", worker),
+                        *(str(theirs), str(messages), str(folder)),
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=(theirs, messages),
+                    start_new_session=True,
+                    env=environment,
+                )
+        finally:
+            os.close(theirs)
+            os.close(messages)
+        self.pid = self._process.pid
+
+    def send(self, message: bytes) -> None:
+        """Give it an order."""
+        with contextlib.suppress(BrokenPipeError):  # its exit reports its end
+            write_all(self._orders, message)
+
+    def read(self) -> Head | None:
+        """Its answer, if all of it has arrived."""
+        data = os.read(self.messages, 2**18)
+        for head, _ in self._receiver.feed(data):
+            return head  # one answer to one order
+        if not data:
+            time.sleep(LOOK_S)  # the pipe is closed: the exit status follows
+        return None
+
+    @property
+    def gone(self) -> bool:
+        """Whether it has ended."""
+        return self._process.poll() is not None
+
+    @property
+    def status(self) -> int | None:
+        """With which status it ended."""
+        return self._process.poll()
+
+    def last_words(self) -> str:
+        """The end of what it has printed."""
+        with contextlib.suppress(OSError):
+            return self._log.read_text(errors="replace").strip()[-TAIL:]
+        return ""
+
+    def close(self, mark: str) -> None:
+        """End it with everything it has started."""
+        process_tree.kill_tree(self.pid, mark)
+        self._process.wait()
+        for descriptor in (self._orders, self.messages):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+
+def environment_of(rank: int, processes: int, port: int, mark: str) -> dict[str, str]:
+    """What a process finds in its environment: torchrun's variables, where there are several."""
+    given = os.environ.get("PYTHONPATH", "")
+    own: dict[str, Any] = {
+        **os.environ,
+        process_tree.MARK: mark,
+        "PYTHONPATH": f"{given}{os.pathsep}{PACKAGE}" if given else PACKAGE,
+    }
+    if processes > 1:
+        own |= {
+            "RANK": str(rank),
+            "LOCAL_RANK": str(rank),
+            "WORLD_SIZE": str(processes),
+            "LOCAL_WORLD_SIZE": str(processes),
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(port),
+        }
+    return own
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+# ---- rig
+
 
 PATIENCE_S = 600.0  # for one answer; compilation may take minutes
 WORKERS = {  # which program a rig's processes run
@@ -317,3 +429,104 @@ def _shipped(subject: Subject) -> tuple[Head, bytes]:
 
 
 OpenRig = Callable[[], Rig]
+
+
+# ---- which size is measured in which process?
+#
+# A separate process costs seconds: Python, torch, the device's context, the first call of every
+# library. So sizes share one where nothing is at stake, and have one to themselves where it
+# matters:
+#
+#     the ladder, and the first timing of sizes that surely fit    one process
+#     the largest size, tried and corrected                        a second one
+#     what is timed a second time                                  the one that tried the largest
+#     sizes that take much of the memory                           one each, with no other beside it
+#
+# Between two sizes a process gives everything back and forgets what it has compiled. One in which
+# something failed, or stayed behind, is never used again.
+
+
+LEFT = 0.02  # of the device's memory: what a size may leave behind in a process that continues
+Found = TypeVar("Found")
+Work = Callable[[Rig], Found]
+
+
+class Rigs:
+    """The rigs of one probe: opened when they are needed, shared, and closed in the end."""
+
+    def __init__(self, open_rig: OpenRig, sharing: bool = True, ahead: bool = False) -> None:
+        """Without `sharing` every size has its own; `ahead` starts the second with the first."""
+        self.out_of_memory = 0  # how often memory has run out
+        self._open_rig, self._sharing, self._ahead = open_rig, sharing, ahead
+        self._kept: dict[int, Rig] = {}
+        self._spare: Rig | None = None
+
+    def use(self, work: Work[Found], turn: int = 0) -> Found:
+        """Do some work in the process that measures for the first time (0), or again (1)."""
+        if not self._sharing:
+            return self.alone(work)
+        kept = self._kept.pop(turn, None)
+        if kept is None:
+            return self._done(work, self._opened(), turn)
+        try:
+            return self._done(work, kept, turn)
+        except (CannotStep, OutOfMemory):
+            found = self.alone(work)  # fails again if it was not for the company
+            self._sharing = False
+            return found
+
+    def trial(self, work: Work[Found]) -> Found:
+        """Try a large size in a separate process; a failure there is the size's.
+
+        The process then tries the next one, and later measures what is measured again.
+        """
+        rig = self._kept.pop(1, None) or self._opened()
+        return self._done(work, rig, 1 if self._sharing else None)
+
+    def alone(self, work: Work[Found]) -> Found:
+        """Do some work in a separate process, while there is no other."""
+        self._close(0)
+        self._close(1)
+        return self._done(work, self._opened(), None)
+
+    def close(self) -> None:
+        """End all processes."""
+        self._close(0)
+        self._close(1)
+        if self._spare is not None:
+            self._spare.close()
+
+    def _opened(self) -> Rig:
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            return spare
+        rig = self._open_rig()
+        if self._ahead:
+            self._ahead, self._spare = False, self._open_rig()
+        return rig
+
+    def _done(self, work: Work[Found], rig: Rig, turn: int | None) -> Found:
+        try:
+            found = work(rig)
+        except BaseException as error:
+            self.out_of_memory += isinstance(error, OutOfMemory)
+            rig.close()
+            raise
+        if turn is None or not _rested(rig):
+            rig.close()
+        else:
+            self._kept[turn] = rig
+        return found
+
+    def _close(self, turn: int) -> None:
+        kept = self._kept.pop(turn, None)
+        if kept is not None:
+            kept.close()
+
+
+def _rested(rig: Rig) -> bool:
+    """Whether it has given back what it took."""
+    try:
+        return rig.rest() <= LEFT
+    except (CannotStep, OutOfMemory):  # a training that cannot be ended between its steps
+        return False

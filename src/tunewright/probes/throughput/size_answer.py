@@ -1,21 +1,350 @@
-"""The answer of the batch-size probe: sizes, knee, verdict, prices, and the size to use."""
+"""The batch-size probe: what it is asked, its answer, costs, and notes for the reader."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from tunewright.design.ranges import Value
+from tunewright.errors import DesignError, NotFound
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, message_of
-from tunewright.probes.throughput.bottleneck import Bottleneck, judge
-from tunewright.probes.throughput.cost import Cost, SizeCost, costs, least_price, least_time
-from tunewright.probes.throughput.knee import GAIN, gain
-from tunewright.probes.throughput.largest_size import Largest
-from tunewright.probes.throughput.memory_model import MemoryModel, MemoryPoint
-from tunewright.probes.throughput.size_notes import size_notes
-from tunewright.probes.throughput.size_row import SizeRow, from_data
+from tunewright.probes.throughput.knee import FREE, GAIN, Bottleneck, gain, judge
+from tunewright.probes.throughput.largest_size import Bounds, Largest, MemoryModel, MemoryPoint
+from tunewright.probes.throughput.size_sweep import Plan, SizeRow, from_data
+from tunewright.probes.throughput.timing import TimingRule
+from tunewright.store.store import Store
+
+# ---- what the batch-size probe is asked: which sizes, on how many processes, how carefully
+
+
+MOST = 2**20  # examples per step; nobody trains with more
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchSizeTerms:
+    """What `tw.probes.batch_size` is asked; wrong fields are refused at once.
+
+    Sizes are doubled from `smallest` until a doubling no longer pays, or up to the largest that
+    fits with `everything`; or exactly `sizes` are measured. `batch_size` counts the examples of
+    all `processes` together.
+
+    >>> BatchSizeTerms(sizes=[64, 16]).first, BatchSizeTerms(processes=4).first
+    (16, 4)
+    >>> BatchSizeTerms(smallest=64, largest=8)
+    Traceback (most recent call last):
+    tunewright.errors.DesignError: largest=8 is below smallest=64.
+    """
+
+    smallest: int | None = None  # begin here; None: the least of `sizes`, else one per process
+    largest: int | None = None  # go no further; None: until memory or time ends it
+    sizes: Sequence[int] = ()  # measure exactly these; empty: doubled from the smallest
+    everything: bool = False  # measure all sizes that fit, not only up to the knee
+    # hyperparameters with which examples are largest, such as {"sequence_length": 4096}: sizes are
+    # timed without them, but must fit with them too
+    longest: Mapping[str, Value] = field(default_factory=dict)
+    processes: int = 1  # that train together; torchrun's variables are set for them
+    memory_gb: float | None = None  # the most memory to take, on a CPU too; None: what is there
+    rule: TimingRule = field(default_factory=TimingRule)  # how long and how often a size is timed
+    longest_step_s: float = 20.0  # a size whose step takes longer is not tried
+
+    def __post_init__(self) -> None:
+        problems: list[Message] = []
+        if self.processes < 1:
+            problems.append(Message("throughput.no_process", {"processes": self.processes}))
+        if self.memory_gb is not None and self.memory_gb <= 0:
+            problems.append(Message("throughput.bad_memory_limit", {"memory_gb": self.memory_gb}))
+        wrong = [size for size in (self.first, *self.sizes) if size < 1]
+        if wrong:
+            problems.append(Message("throughput.bad_size", {"size": wrong[0]}))
+        uneven = [s for s in (self.first, *self.sizes) if s % max(self.processes, 1)]
+        if uneven:
+            problems.append(
+                Message("throughput.uneven_size", {"size": uneven[0], "processes": self.processes})
+            )
+        if self.most < self.first:
+            facts = {"largest": self.most, "smallest": self.first}
+            problems.append(Message("throughput.largest_below_smallest", facts))
+        if problems:
+            raise DesignError.several(problems)
+
+    @property
+    def first(self) -> int:
+        """The size that is tried first."""
+        if self.smallest is not None:
+            return self.smallest
+        return min(self.sizes) if self.sizes else max(self.processes, 1)
+
+    @property
+    def most(self) -> int:
+        """The size beyond which none is tried."""
+        return min(self.largest or MOST, max(self.sizes, default=MOST))
+
+    @property
+    def plan(self) -> Plan:
+        """Which sizes are timed, and how carefully."""
+        return Plan(tuple(sorted(set(self.sizes))), self.first, self.everything, self.rule)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Where the largest size is looked for."""
+        memory_mb = None if self.memory_gb is None else self.memory_gb * 1024
+        return Bounds(self.first, self.most, self.processes, memory_mb, self.longest_step_s)
+
+    @property
+    def longest_shown(self) -> str:
+        """The hyperparameters of the largest examples, in words."""
+        return shown(self.longest) if self.longest else ""
+
+    def key(self) -> dict[str, Any]:
+        """What an answer in the store was asked; another key is measured anew."""
+        return {
+            "sizes": tuple(sorted(set(self.sizes))),
+            "smallest": self.first,
+            "most": self.most,
+            "everything": self.everything,
+            "processes": self.processes,
+            "memory_gb": self.memory_gb,
+            "rule": asdict(self.rule),
+            "longest_step_s": self.longest_step_s,
+            "longest": self.longest_shown,
+        }
+
+
+def shown(configuration: Mapping[str, Value]) -> str:
+    """A configuration in words, sorted by name.
+
+    >>> shown({"width": 64, "depth": 2})
+    'depth=2, width=64'
+    """
+    return ", ".join(f"{name}={value!r}" for name, value in sorted(configuration.items())) or "none"
+
+
+# ---- what does a training cost at each batch size, in time and in money, and which one is best?
+#
+#     time = time per step x steps,   resources = price per device hour x devices x time + upfront
+#
+# The number of steps at each batch size is measured (`probes.critical_batch`) or assumed, and an
+# assumption is always reported (playbook, "Choosing the batch size to minimize training time" and
+# "... resource consumption").
+
+
+TIE = 0.05  # of two sizes within 5 % the smaller is chosen
+EXAMPLES = 1_000_000  # trained on, where the number of steps is not known
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What is known of prices and of steps."""
+
+    price_per_device_hour: float = 1.0  # in any currency; 1 counts device hours
+    upfront: float | Mapping[int, float] = 0.0  # before training, or of each batch size
+    steps: Mapping[int, float] = field(default_factory=dict)  # to the goal, by batch size
+    critical_batch_size: int | None = None  # beyond it more examples per step save no steps
+    budget: float | None = None  # the most that the least time may cost
+
+    def __post_init__(self) -> None:
+        upfront = self.upfront.values() if isinstance(self.upfront, Mapping) else (self.upfront,)
+        for name, values in (
+            ("price_per_device_hour", (self.price_per_device_hour,)),
+            ("upfront", tuple(upfront)),
+            ("budget", () if self.budget is None else (self.budget,)),
+        ):
+            if any(not math.isfinite(value) or value < 0 for value in values):
+                raise DesignError("cost.bad_price", name=name, price=getattr(self, name))
+        if any(size < 1 or not steps > 0 for size, steps in self.steps.items()):
+            raise DesignError("cost.bad_steps", steps=dict(self.steps))
+        if self.critical_batch_size is not None and self.critical_batch_size < 1:
+            raise DesignError(
+                "cost.bad_critical_batch_size", critical_batch_size=self.critical_batch_size
+            )
+
+    def steps_at(self, batch_size: int) -> float:
+        """Steps to the goal: as measured, or between and beyond as assumed.
+
+        >>> Cost(steps={100: 1000.0}, critical_batch_size=400).steps_at(200)
+        500.0
+        >>> Cost(steps={100: 1000.0}, critical_batch_size=400).steps_at(1600)
+        250.0
+        """
+        if not self.steps:
+            return EXAMPLES / self._useful(batch_size)
+        known = sorted(self.steps.items())
+        below = [pair for pair in known if pair[0] <= batch_size]
+        above = [pair for pair in known if pair[0] >= batch_size]
+        if below and above:
+            return _between(below[-1], above[0], batch_size)
+        size, steps = below[-1] if below else above[0]
+        if below and len(known) > 1 and self.critical_batch_size is None:
+            return steps  # beyond what was measured nothing is promised
+        return steps * self._useful(size) / self._useful(batch_size)
+
+    @property
+    def assumption(self) -> Message:
+        """What was assumed about the number of steps."""
+        facts = {
+            "steps": dict(self.steps),
+            "critical_batch_size": self.critical_batch_size,
+            "examples": EXAMPLES,
+        }
+        return Message("probe.cost.assumed", facts)
+
+    def _useful(self, batch_size: int) -> int:
+        return min(batch_size, self.critical_batch_size or batch_size)
+
+
+@dataclass(frozen=True)
+class SizeCost:
+    """What a training at one batch size takes."""
+
+    batch_size: int
+    steps: float
+    hours: float
+    price: float
+
+
+def costs(
+    time_per_step_s: Mapping[int, float], cost: Cost, devices: int = 1
+) -> tuple[SizeCost, ...]:
+    """Time and price of a training at every batch size."""
+    found = []
+    for size, seconds in time_per_step_s.items():
+        steps = cost.steps_at(size)
+        hours = steps * seconds / 3600
+        upfront = cost.upfront.get(size, 0.0) if isinstance(cost.upfront, Mapping) else cost.upfront
+        price = cost.price_per_device_hour * devices * hours + upfront
+        found.append(SizeCost(size, steps, hours, price))
+    return tuple(found)
+
+
+def least_time(rows: Sequence[SizeCost], budget: float | None = None) -> int | None:
+    """The size that ends soonest within the budget; of two within 5 % the smaller."""
+    allowed = [row for row in rows if budget is None or row.price <= budget]
+    return _least({row.batch_size: row.hours for row in allowed})
+
+
+def least_price(rows: Sequence[SizeCost]) -> int | None:
+    """The size that costs least; of two within 5 % the smaller."""
+    return _least({row.batch_size: row.price for row in rows})
+
+
+def _least(values: Mapping[int, float]) -> int | None:
+    if not values:
+        return None
+    best = min(values.values())
+    return min(size for size, value in values.items() if value <= best * (1 + TIE))
+
+
+def _between(low: tuple[int, float], high: tuple[int, float], size: int) -> float:
+    if low[0] == high[0]:
+        return low[1]
+    share = math.log(size / low[0]) / math.log(high[0] / low[0])
+    return math.exp((1 - share) * math.log(low[1]) + share * math.log(high[1]))
+
+
+# ---- what a reader should know about a batch size: what to fix before, what it binds later.
+#
+# The playbook wants a bottleneck diagnosed before anything else, a batch that needs an upfront
+# investment deferred until the project has matured, and everything tuned again when the size
+# changes later ("Choosing the batch size").
+
+
+FIRST = 4  # examples per process up to which a device should not be full yet
+
+
+def size_notes(
+    rows: Sequence[SizeRow],
+    best: int,
+    largest: Largest,
+    cost: Cost,
+    priced: Sequence[SizeCost],
+    processes: int = 1,
+    efficiency: float | None = None,
+) -> list[Message]:
+    """The notes of an answer, but for those about the way there."""
+    notes = [Message("probe.batch_size.accumulation")]
+    if largest.how == "not limited" and best == rows[-1].batch_size > 1:
+        notes.append(Message("probe.batch_size.unused", {"batch_size": best}))
+    if largest.how == "step time":
+        notes.append(Message("probe.batch_size.too_slow", {"batch_size": largest.batch_size}))
+    if largest.reason:
+        notes.append(Message("probe.batch_size.refused", {"reason": largest.reason}))
+    unsteady = [row.batch_size for row in rows if not row.timing.steady]
+    if unsteady:
+        notes.append(Message("probe.batch_size.unsteady", {"sizes": unsteady}))
+    soonest = least_time(priced, cost.budget)
+    if cost.budget is not None and soonest is None:
+        notes.append(Message("probe.batch_size.over_budget", {"budget": cost.budget}))
+    notes += not_doubling(rows, processes)
+    if soonest is not None:
+        notes += deferred(priced, cost, soonest)
+    if processes > 1:
+        times = None if efficiency is None else efficiency * processes
+        facts = {"processes": processes, "times": times}
+        notes.append(Message("probe.batch_size.several_processes", facts))
+    return notes
+
+
+def not_doubling(rows: Sequence[SizeRow], processes: int = 1) -> list[Message]:
+    """Whether the throughput surely grows less than 1.8 times from the smallest size to the next.
+
+    A device that is not full does two examples in the time of one. One that is full at once, or
+    something else that takes as long, shows here.
+    """
+    if len(rows) < 2 or rows[0].batch_size > FIRST * processes:
+        return []
+    small, large = rows[0].rate, rows[1].rate
+    grown, surely = gain(small, large)
+    at_most = grown**2 / surely  # as far above as the lower bound is below, in logarithms
+    if at_most >= FREE:
+        return []
+    facts = {"small": small.batch_size, "large": large.batch_size, "gain": grown}
+    return [Message("probe.batch_size.not_doubling", facts)]
+
+
+def deferred(priced: Sequence[SizeCost], cost: Cost, soonest: int) -> list[Message]:
+    """Whether the size that ends soonest needs more upfront than a whole training costs to use."""
+    if not isinstance(cost.upfront, Mapping):
+        return []
+    by_size = {row.batch_size: row for row in priced}
+    upfront = {size: float(cost.upfront.get(size, 0.0)) for size in by_size}
+    least = min(upfront.values())
+    instead = max((s for s, paid in upfront.items() if paid == least and s < soonest), default=None)
+    if instead is None:
+        return []
+    extra = upfront[soonest] - least
+    usage = by_size[instead].price - least
+    if extra <= usage:
+        return []
+    saved = usage - (by_size[soonest].price - upfront[soonest])
+    facts = {
+        "batch_size": soonest,
+        "extra": extra,
+        "usage": usage,
+        "instead": instead,
+        "trainings": extra / saved if saved > 0 else None,  # until it has paid for itself
+    }
+    return [Message("probe.batch_size.defer", facts)]
+
+
+def later_change(store: str | Path | None, batch_name: str, chosen: int) -> Message:
+    """That another size later means tuning anew, with the sizes that rounds of the store have."""
+    recorded: set[int] = set()
+    if store is not None:
+        try:
+            with Store.open(store, read_only=True) as opened:
+                fixed = [record.round.fixed.get(batch_name) for record in opened.rounds()]
+        except NotFound:
+            fixed = []
+        recorded = {size for size in fixed if type(size) is int}
+    others = sorted(recorded - {chosen})
+    return Message("probe.batch_size.later_change", {"batch_size": chosen, "recorded": others})
+
+
+# ---- the answer of the batch-size probe: sizes, knee, verdict, prices, and the size to use
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,3 +492,19 @@ def revived(document: Mapping[str, Any], cost: Cost) -> BatchSizes:
     )
     unseen = tuple(message_of(one) for one in document.get("unseen", ()))
     return replace(found, seconds=document["seconds"], unseen=unseen)
+
+
+# ---- what a batch-size probe could not see of what it timed, reported rather than guessed
+
+
+def unseen(kind: str, rows: Sequence[SizeRow], rule: TimingRule) -> list[Message]:
+    """What could not be known of a subject of this kind; nothing of what is driven step by step."""
+    if kind != "command":
+        return []
+    found = [Message("probe.unseen.from_outside")]
+    if any(row.reserved_mb is None for row in rows):
+        found.append(Message("probe.unseen.gpu_memory"))
+    few = [row.batch_size for row in rows if len(row.timing.window_s) < rule.windows]
+    if few:
+        found.append(Message("probe.unseen.few_lines", {"sizes": few, "windows": rule.windows}))
+    return found

@@ -14,14 +14,19 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Mapping
+import itertools
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import CONFIG, Command
+from tunewright.execution.processes.seeding import rank
 from tunewright.execution.workload import Workload
+from tunewright.seeds import seeds
 
 MANY_STEPS = 1_000_000  # given to a training function, which is stopped long before
 EXAMPLE = "def make_step(batch_size): ...; return step"
@@ -140,3 +145,64 @@ def _unknown(name: str, shown: str, names: list[str]) -> DesignError:
 def _shown(function: Callable[..., Any]) -> str:
     module = getattr(function, "__module__", None) or "?"
     return f"{module}.{getattr(function, '__qualname__', type(function).__name__)}"
+
+
+# ---- the handle that a training function gets from a probe: steps that stop in between.
+#
+# It answers what the handle of a trial answers; nothing is evaluated, saved or recorded.
+
+
+class ProbeHandle:
+    """One training as a probe drives it; `pace` is called before each step and may end it."""
+
+    endless = True  # however many steps the program asks for
+
+    def __init__(
+        self, configuration: Mapping[str, Value], folder: Path, pace: Callable[[], None]
+    ) -> None:
+        """`pace` waits between steps as the probe wishes; `folder` goes when the probe ends."""
+        self.configuration = dict(configuration)
+        self.number: int | None = None
+        self.total: int | None = None  # the probe decides
+        self.stop_asked = False
+        self.alone = False
+        self.seeds = seeds(0, rank=rank())
+        self.devices: tuple[str, ...] = ()
+        self.attempt = 1
+        self.start_step = self.step = 0
+        self.restored: Any = None
+        self.folder = folder
+        self.eval_every = sys.maxsize
+        self.drove = False  # whether the function ever asked for steps
+        self._pace = pace
+
+    def steps(self, max_train_steps: int | None = None) -> Iterator[int]:
+        """Steps without an end: the probe stops when it has seen enough."""
+        self.drove = True
+        for step in itertools.count(1):
+            self._pace()
+            self.step = step
+            yield step
+
+    def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """Nothing is kept."""
+
+    def applied(self, values: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """A probe checks no values."""
+
+    def flush(self) -> None:
+        """Nothing is kept."""
+
+    def eval_due(self, step: int) -> bool:
+        """Never: an evaluation is no part of a training step."""
+        return False
+
+    def save_due(self, step: int) -> bool:
+        """Never."""
+        return False
+
+    def save(self, state: object, step: int | None = None, *, best: int | None = None) -> None:
+        """Nothing is kept."""
+
+    def resumed_at(self, step: int) -> None:
+        """A probe begins anew."""
