@@ -151,15 +151,15 @@ class Clip(Answer):
     probe: ClassVar[str] = "clip"
 
     message: Message  # the answer as a code with its facts
-    settings: Mapping[str, Value]
-    missing: tuple[Message, ...] = ()
+    settings: Mapping[str, Value]  # the lines for the configuration
+    missing: tuple[Message, ...] = ()  # what kept it from an answer
     clip_norm: float | None = None  # the 90th percentile, or what was stable in the end
     clipped: Clipped | None = None  # how often it clips
     learning_rate: float | None = None  # that was to be made stable
-    tried: tuple[ClipTry, ...] = ()
+    tried: tuple[ClipTry, ...] = ()  # norms in the order they were tried
     round: str = ""  # whose norms were read
-    trial: int | None = None
-    caveats: tuple[Message, ...] = ()
+    trial: int | None = None  # whose norms were read
+    caveats: tuple[Message, ...] = ()  # what the answer rests on
 
 
 def clip(
@@ -172,9 +172,12 @@ def clip(
 ) -> Clip:
     """Where to clip: from a recorded round, or by training a workload where it is unstable.
 
-    Of results the best trial is read, or `trial`. A workload begins from `trial` or from the best
-    one in its store, with the values of `fixed`; its short runs have `steps` steps.
-    `progress` is as for `tw.run`.
+    Args:
+        source: results, whose logged gradient norms are read; or a workload, which is trained.
+        fixed: values that replace those of the trial.
+        trial: the trial to read or to begin from; None: the best one.
+        steps: of each short run of a workload.
+        progress: as for `tw.run`.
     """
     if isinstance(source, Results):
         number = trial.number if isinstance(trial, Trial) else trial

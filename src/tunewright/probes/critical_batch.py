@@ -321,15 +321,15 @@ class CriticalBatch(Answer):
     verdict: Verdict  # where the critical batch size lies among the sizes that count
     message: Message  # the answer as a code with its facts
     settings: Mapping[str, Value]  # the largest size that is not above the critical one
-    missing: tuple[Message, ...] = ()
-    metric: str = ""
+    missing: tuple[Message, ...] = ()  # what kept it from an answer
+    metric: str = ""  # of the goal
     goal: float | None = None  # fixed by the smallest size
-    critical_batch_size: float | None = None
+    critical_batch_size: float | None = None  # beyond it a doubling saves less than half the steps
     low: float | None = None  # of its 95 % interval; None: left open
-    high: float | None = None
+    high: float | None = None  # of the same interval
     smallest_steps: float | None = None  # what no batch size goes below
-    sizes: tuple[SizePoint, ...] = ()
-    caveats: tuple[Message, ...] = ()
+    sizes: tuple[SizePoint, ...] = ()  # steps to the goal by batch size
+    caveats: tuple[Message, ...] = ()  # what the answer rests on
 
 
 def critical_batch(
@@ -346,10 +346,17 @@ def critical_batch(
 ) -> CriticalBatch:
     """The critical batch size of a workload, from one study per batch size.
 
-    `nuisance` is the search space of every study and must hold the learning rate. `max_train_steps`
-    is the budget of every trial, or one per batch size. `goal` is a value of the objective; without
-    it, the one that a fifth of the feasible trials at the smallest size reach.
-    `progress` is as for `tw.run`.
+    Args:
+        workload: the training program.
+        batch_sizes: one study each.
+        nuisance: the search space of every study; it must hold the learning rate.
+        fixed: values of the other hyperparameters.
+        max_train_steps: the budget of every trial, or one per batch size.
+        trials: per study.
+        goal: a value of the objective; None: the one that a fifth of the feasible trials at the
+            smallest size reach.
+        seed: of the search.
+        progress: as for `tw.run`.
     """
     watch = watcher_of(progress, workload)
     budgets = _budgets(workload, batch_sizes, max_train_steps, dict(fixed or {}))

@@ -56,23 +56,23 @@ class Longer(Answer):
     """What the longer branches gained over those that end as before; positive is better."""
 
     probe: ClassVar[str] = PROBE
-    verdict: Verdict
+    verdict: Verdict  # whether training longer pays
     message: Message  # the answer as a code with its facts
-    settings: Mapping[str, Value] = field(default_factory=dict)
-    missing: tuple[Message, ...] = ()
+    settings: Mapping[str, Value] = field(default_factory=dict)  # lines for the configuration
+    missing: tuple[Message, ...] = ()  # what kept it from an answer
     round: str = ""  # of the trial that was branched
-    trial: int | None = None
+    trial: int | None = None  # its number
     from_step: int = 0  # of the snapshot
     steps: int = 0  # max_train_steps of the trial
     longer_steps: int = 0  # of the branches
     as_long: tuple[float, ...] = ()  # values at the trial's own length
     longer: tuple[float, ...] = ()  # values at the greater length
-    gain: float | None = None
+    gain: float | None = None  # of the mean
     low: float | None = None  # of a 90 % interval
-    high: float | None = None
+    high: float | None = None  # of the same interval
     sd: float | None = None  # between seeds
     matters: float | None = None  # the smallest gain worth having
-    caveats: tuple[Message, ...] = ()
+    caveats: tuple[Message, ...] = ()  # what the answer rests on
 
 
 def longer(
@@ -86,10 +86,17 @@ def longer(
 ) -> Longer:
     """Resume the best trial (or `trial`) from its snapshot, and train it longer by a `share`.
 
-    `times` branches end at the trial's own length and as many at the greater one, with the schedule
+    Some branches end at the trial's own length and as many at the greater one, with the schedule
     moved as `extend` would. The program must save and restore (`run.save`, `run.restored`) and take
-    what means max_train_steps; otherwise this refuses before anything is trained. `progress` is
-    as for `tw.run`.
+    what means max_train_steps; otherwise this refuses before anything is trained.
+
+    Args:
+        results: the round of the trial.
+        workload: its training program.
+        trial: the number of the trial; None: the best one.
+        share: how much longer: 0.5 is half as long again.
+        times: branches of each length, on different seeds.
+        progress: as for `tw.run`.
     """
     _refuse(share, times)
     own = results.best() if trial is None else results.trial(trial)

@@ -32,8 +32,8 @@ class NoiseScale(Facts):
     """The noise scale in examples, in the course of a training."""
 
     small: int  # batch sizes whose gradients were compared
-    big: int
-    measurements: int
+    big: int  # the larger of the two
+    measurements: int  # pairs of norms
     at: tuple[tuple[float, float | None], ...]  # share of training, noise scale; None: drowned
 
     @property
@@ -63,6 +63,13 @@ def noise_scale(
 
     Both quantities are averaged over steps on their own before the ratio is taken: the mean of
     ratios would be ruled by the steps whose gradient happens to vanish.
+
+    Args:
+        small_norms: gradient norms of the smaller batches, one per step.
+        big_norms: gradient norms of the larger batches at the same steps.
+        small: examples in a smaller batch.
+        big: examples in a larger batch.
+        decay: of the running averages over steps.
     """
     lows, bigs = (np.square(np.asarray(n, dtype=float)) for n in (small_norms, big_norms))
     if not 0 < small < big:
@@ -86,8 +93,11 @@ def noise_scale(
 def squared_norms(micro_batches: Iterable[Sequence[Any]]) -> tuple[float, float]:
     """Squared gradient norms of a micro-batch (their mean) and of all together, for `noise_scale`.
 
-    Each micro-batch is the sequence of its gradients, tensors of torch or arrays of numpy, one per
-    parameter, each the mean over the same number of examples. Take the roots to log norms.
+    Take the roots to log norms.
+
+    Args:
+        micro_batches: each the sequence of its gradients, tensors of torch or arrays of numpy, one
+            per parameter, each the mean over the same number of examples.
 
     >>> squared_norms([[np.array([1.0, 0.0])], [np.array([0.0, 1.0])]])
     (1.0, 0.5)

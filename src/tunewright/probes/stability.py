@@ -47,8 +47,8 @@ class Stability(Answer):
     runs: tuple[ShortRun, ...] = ()  # by learning rate
     unstable_base_learning_rate: float | None = None  # the lowest; None if none was found
     round: str = ""  # where they are recorded
-    caveats: tuple[Message, ...] = ()
-    missing: tuple[Message, ...] = ()
+    caveats: tuple[Message, ...] = ()  # what the answer rests on
+    missing: tuple[Message, ...] = ()  # what kept it from an answer
 
     @property
     def first_unstable(self) -> ShortRun | None:
@@ -103,10 +103,16 @@ def stability(
 ) -> Stability:
     """Train `steps` steps at several times the best learning rate, every step evaluated.
 
-    The configuration is the trial's, else that of the best trial the store has, with the values of
-    `fixed`. The learning rate is held constant where the workload declares how
+    The learning rate is held constant where the workload declares how
     (`off={"schedule": "constant"}`). The same call again finds what was run and costs nothing.
-    `progress` is as for `tw.run`.
+
+    Args:
+        workload: the training program.
+        fixed: values that replace those of the trial.
+        trial: whose configuration is used; None: the best trial in the store.
+        steps: of each short run.
+        factors: multiples of the best learning rate to try.
+        progress: as for `tw.run`.
     """
     watch = watcher_of(progress, workload)
     start = by_meaning(workload, fixed, trial)

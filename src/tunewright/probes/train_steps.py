@@ -49,17 +49,17 @@ class TrainSteps(Answer):
     """What the sweep found; steps are in the unit of what means max_train_steps."""
 
     probe: ClassVar[str] = PROBE
-    verdict: Verdict
+    verdict: Verdict  # whether a perfect fit was reached
     message: Message  # the answer as a code with its facts
     settings: Mapping[str, Value]  # the proposed max_train_steps, under the workload's own name
-    missing: tuple[Message, ...] = ()
+    missing: tuple[Message, ...] = ()  # what kept it from an answer
     max_train_steps: int | None = None  # fit_steps times the factor, rounded up
     fit_steps: int | None = None  # first evaluation of a perfect fit, over all learning rates
     crossing: float | None = None  # the same, interpolated between evaluations
     resolution: float | None = None  # steps between the evaluations there
     learning_rate: float | None = None  # that fits first
     criterion: Message | None = None  # what counted as a perfect fit
-    factor: float = 1.0
+    factor: float = 1.0  # allowed for gradient noise that is to come
     rates: tuple[SweptRate, ...] = ()  # the whole sweep, by learning rate
     lengths: tuple[int, ...] = ()  # max_train_steps of the trainings, in the order they were done
     off: Mapping[str, Value] = field(default_factory=dict)  # what was switched off
@@ -81,11 +81,20 @@ def train_steps(
 ) -> TrainSteps:
     """The first max_train_steps for a workload, from a sweep of constant learning rates.
 
-    The sweep is centred at `learning_rate` (by default that of the best known trial, or the
-    function's own) and begins with trainings of `max_train_steps` (20 epochs, or as known). A
-    perfect fit is a training error of 0.1 %, or as `metric` with `at_most` or `at_least` defines
-    it. `factor` allows for gradient noise that is to come. Other hyperparameters are as in `fixed`,
-    else as in `trial`, which is the best known one by default. `progress` is as for `tw.run`.
+    A perfect fit is a training error of 0.1 %, or as `metric` with a bound defines it.
+
+    Args:
+        workload: the training program.
+        learning_rate: the centre of the sweep; None: that of the best known trial, or the
+            function's own.
+        max_train_steps: of the first trainings; None: 20 epochs, or as known.
+        metric: the training metric that shows a perfect fit.
+        at_most: the fit is perfect when the metric is at most this.
+        at_least: the fit is perfect when the metric is at least this.
+        factor: allows for gradient noise that is to come.
+        fixed: values that replace those of the trial.
+        trial: whose other hyperparameters are used; None: the best known one.
+        progress: as for `tw.run`.
     """
     watch = watcher_of(progress, workload)
     _refuse(learning_rate, max_train_steps, metric, at_most, at_least, factor)

@@ -266,16 +266,16 @@ class Warmup(Answer):
     probe: ClassVar[str] = "warmup"
 
     message: Message  # the answer as a code with its facts
-    settings: Mapping[str, Value]
-    missing: tuple[Message, ...] = ()
+    settings: Mapping[str, Value]  # the lines for the configuration
+    missing: tuple[Message, ...] = ()  # what kept it from an answer
     learning_rate: float | None = None  # the best known without warm-up
-    unstable_base_learning_rate: float | None = None
+    unstable_base_learning_rate: float | None = None  # the lowest that is unstable
     base_learning_rate: float | None = None  # the peak that warm-up makes stable
-    warmup_steps: int | None = None
+    warmup_steps: int | None = None  # the shortest that was stable
     clip_norm: float | None = None  # where clipping is needed as well, or instead
     rungs: tuple[Rung, ...] = ()  # in the order they were tried
     compared: Prepended | None = None  # whole trainings with and without
-    caveats: tuple[Message, ...] = ()
+    caveats: tuple[Message, ...] = ()  # what the answer rests on
 
 
 def warmup(
@@ -290,10 +290,16 @@ def warmup(
 ) -> Warmup:
     """The shortest warm-up that makes ten times the lowest unstable learning rate stable.
 
-    The configuration is the trial's, else that of the best trial the store has, with the values of
-    `fixed`. `times` are the multiples of the unstable rate to try, in this order. In the end whole
-    trainings are compared, each under `repeats` seeds; 0 leaves that out.
-    `progress` is as for `tw.run`.
+    In the end whole trainings with and without it are compared.
+
+    Args:
+        workload: the training program.
+        fixed: values that replace those of the trial.
+        trial: whose configuration is used; None: the best trial in the store.
+        steps: of each short run.
+        times: multiples of the unstable rate to try, in this order.
+        repeats: seeds of each whole training; 0: none is compared.
+        progress: as for `tw.run`.
     """
     watch = watcher_of(progress, workload)
     _check(times, repeats)

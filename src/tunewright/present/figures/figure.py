@@ -182,12 +182,12 @@ class Figure(Generic[Data]):
     """
 
     name: str  # of the kind of figure, such as `axis`
-    data: Data
+    data: Data  # what it shows
     _: KW_ONLY
     caption: tuple[Message, ...]  # for those who cannot see it, and below it for those who can
     size: tuple[float, float] = (SINGLE, HEIGHT)  # inches
     goal: str = ""  # the question of the round, below the title of a file
-    drawing: Drawing[Data] = field(repr=False)
+    drawing: Drawing[Data] = field(repr=False)  # draws the data on axes of matplotlib
 
     def __repr__(self) -> str:
         """The kind and the caption, without the data."""

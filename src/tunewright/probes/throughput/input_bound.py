@@ -176,11 +176,11 @@ class InputBound(Answer):
 
     probe: ClassVar[str] = "input_bound"
 
-    subject: str
-    batch_size: int
-    verdict: Verdict
+    subject: str  # what was probed
+    batch_size: int  # examples per step
+    verdict: Verdict  # whether training waits for its data
     steps: int  # on real input
-    time_per_step_s: float
+    time_per_step_s: float  # on real input
     waiting_share: float | None  # None: no source of batches was seen
     slowdown: float | None  # real over cached steps
     host_waits: Waits  # per step
@@ -188,8 +188,8 @@ class InputBound(Answer):
     stages: tuple[Stage, ...]  # in one process
     workers: int | None  # that the training uses now
     enough_workers: int | None  # the fewest with which the input keeps up, if any do
-    stalls: Stalls | None
-    notes: tuple[Message, ...] = field(default=())
+    stalls: Stalls | None  # steps that waited far longer than the others; None: not seen
+    notes: tuple[Message, ...] = field(default=())  # what a reader should know
     depths: tuple[Depth, ...] = ()  # waiting by prefetch factor, where training waits for workers
     prefetch_factor: int | None = None  # that the training uses now
     advice: tuple[Message, ...] = ()  # what to change, by what was measured of a stage
@@ -269,12 +269,22 @@ def input_bound(
 ) -> InputBound:
     """Find out whether training waits for its data, and why.
 
-    `what` is a factory `make_step(batch_size)` or a workload, as for `probes.batch_size`; its
-    batches are seen where they come from a `DataLoader`, through `pipeline.fit`, or through
-    `probes.watched(batches)`. At least `steps` steps on real input are timed, and as many on one
-    cached batch, then the loader alone with each number of `workers`, and where training waits
-    for workers, with more batches ahead of each. `trace` is a file for a profiler's trace of ten
-    steps, which Perfetto opens.
+    Batches are seen where they come from a `DataLoader`, through `pipeline.fit`, or through
+    `probes.watched(batches)`. Steps on real input are timed, as many on one cached batch, then the
+    loader alone with several numbers of workers, and where training waits for workers, with more
+    batches ahead of each.
+
+    Args:
+        what: a factory `make_step(batch_size)` or a workload, as for `probes.batch_size`.
+        batch_size: examples per step; None: the workload's own.
+        fixed: its other hyperparameters.
+        steps: on real input, at least.
+        workers: numbers of loader processes to try; None: by the cores of this machine.
+        processes: that train together.
+        rule: how carefully a step is timed; None: the default.
+        trace: a file for a profiler's trace of ten steps, which Perfetto opens.
+        store: where answers are stored; a workload has its own; None: nowhere.
+        progress: as for `tw.run`.
     """
     say = lines_for(progress)
     subject = subject_of(what, fixed)

@@ -358,15 +358,15 @@ class BatchSizes(Answer):
     rows: tuple[SizeRow, ...]  # smallest first; the last may lie beyond the knee
     knee: int  # beyond it a larger batch brings less than 10 % per doubling
     largest: Largest  # that fits
-    bottleneck: Bottleneck
+    bottleneck: Bottleneck  # what limits the throughput
     costs: tuple[SizeCost, ...]  # of the sizes up to the knee
     assumption: Message  # about the number of steps
     least_time: int | None  # the size to choose for the soonest end; None: over the budget
     least_price: int  # ... and for the lowest price
     identity: Mapping[str, str]  # what the figures are good for
-    processes: int
+    processes: int  # that trained together
     efficiency: float | None  # of several processes: throughput over as many times that of one
-    notes: tuple[Message, ...]
+    notes: tuple[Message, ...]  # what a reader should know
     seconds: float  # that the probe took
     unseen: tuple[Message, ...] = ()  # what could not be known of it
     from_record: bool = False  # nothing had changed: read, not measured

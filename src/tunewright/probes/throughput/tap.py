@@ -139,6 +139,9 @@ _active: Tap | None = None
 def watched(batches: Iterable[Item]) -> Iterable[Item]:
     """Show a source of batches to the probes: `for batch in watched(batches)`.
 
+    Args:
+        batches: the batches that the training takes.
+
     >>> list(watched([1, 2]))
     [1, 2]
     """

@@ -30,7 +30,7 @@ class TimingRule:
     windows: int = 6  # the fewest with which an order-statistics interval reaches 95 %
     seconds: float = 3.0  # all windows together last at least this long
     settling: int = 10  # first steps, at least: compilation, caches, allocation
-    most_settling: int = 50
+    most_settling: int = 50  # first steps, at most
     spread: float = 0.05  # of the quartiles over the median; above it, windows are added
 
     def __post_init__(self) -> None:
