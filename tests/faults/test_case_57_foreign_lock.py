@@ -10,7 +10,7 @@ import pytest
 from tests.faults.quick_rounds import OBJECTIVE, asked
 
 import tunewright as tw
-from tunewright.store import database, file_lock
+from tunewright.store import database, database as file_lock
 from tunewright.store.store import Store
 
 
@@ -56,7 +56,7 @@ def test_case_57_is_reported_once_from_the_second_wait_on(store, held, monkeypat
         assert not caplog.records
         for _ in range(3):
             own.note("quick", "hello")
-    (said,) = [r.args[0] for r in caplog.records if r.name == "tunewright.store.file_lock"]
+    (said,) = [r.args[0] for r in caplog.records if r.name == "tunewright.store.database"]
     assert said.code in ("store.lock_held", "store.lock_held_by")
     assert said.facts["path"] == f"{store}.lock"
     assert said.facts["holders"] in ([], [os.getpid()])

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import Double, bindparam
 
-from tunewright.store import leases, process_identity
-from tunewright.store.leases import LeaseWatch
-from tunewright.store.process_identity import Process
+from tunewright.store import leases, leases as process_identity
+from tunewright.store.leases import LeaseWatch, Process
 
 HERE = "boot-1 pid:[1]"  # this machine: whether a process is gone can be told
 ELSEWHERE = "boot-1 pid:[2]"  # another container: only its beat can be told

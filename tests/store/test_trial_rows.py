@@ -12,12 +12,12 @@ from sqlalchemy import select
 import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.execution.asked_trial import Asked
-from tunewright.store import trial_rows
+from tunewright.store import claims as trial_rows
+from tunewright.store.claims import begun_on_disk, trial_folder
 from tunewright.store.overview import read_overview
-from tunewright.store.rebuild import rebuild
+from tunewright.store.replay import rebuild
 from tunewright.store.schema import round_table, trial
 from tunewright.store.store import RoundRecord, Store
-from tunewright.store.trial_rows import begun_on_disk, trial_folder
 
 OBJECTIVE = tw.minimize("valid_error")
 

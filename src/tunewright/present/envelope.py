@@ -28,8 +28,7 @@ from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
 from tunewright.errors import TunewrightError
 from tunewright.present.next_step import next_steps
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
+from tunewright.store.results import Repeats, Results
 from tunewright.store.trial import Trial
 
 # ---- facts as plain JSON data: data classes field by field, null for NaN and infinities.
