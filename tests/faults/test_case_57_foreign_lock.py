@@ -10,7 +10,7 @@ import pytest
 from tests.faults.quick_rounds import OBJECTIVE, asked
 
 import tunewright as tw
-from tunewright.store import database, database as file_lock
+from tunewright.store import database
 from tunewright.store.store import Store
 
 
@@ -34,13 +34,13 @@ def test_case_57(store, held, monkeypatch, caplog):
     assert database.QUEUE_S <= 5.0, "within seconds"
     monkeypatch.setattr(database, "QUEUE_S", 0.1)
     waits: list[float] = []
-    wait = file_lock._Wait.over
+    wait = database._Wait.over
 
     def counted(self, patience_s):
         waits.append(patience_s)
         return wait(self, patience_s)
 
-    monkeypatch.setattr(file_lock._Wait, "over", counted)
+    monkeypatch.setattr(database._Wait, "over", counted)
     with caplog.at_level(logging.WARNING), Store.open(store, create=False) as own:
         for _ in range(5):
             own.note("quick", "hello")

@@ -12,7 +12,7 @@ from sqlalchemy import select
 import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.execution.asked_trial import Asked
-from tunewright.store import claims as trial_rows
+from tunewright.store import claims
 from tunewright.store.claims import begun_on_disk, trial_folder
 from tunewright.store.overview import read_overview
 from tunewright.store.replay import rebuild

@@ -84,8 +84,8 @@ def this_process() -> Process:
 
 def gone(other: Process) -> bool:
     """Whether a process has certainly ended; False also when that is not known here."""
-    here = this_process()
-    if not other.boot or not other.started or (other.host, other.boot) != (here.host, here.boot):
+    here = (socket.gethostname(), this_boot())
+    if not other.boot or not other.started or (other.host, other.boot) != here:
         return False  # machines cloned from one memory share the boot, but not the processes
     return start_of(other.pid) != other.started if _stat(other.pid) else not _exists(other.pid)
 

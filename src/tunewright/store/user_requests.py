@@ -176,8 +176,8 @@ def removed(database: Database, default: Path | None) -> list[Removed]:
         rows = connection.execute(chosen.where(round_table.c.name.startswith(REMOVED))).all()
     found = []
     for row in rows:
-        when, _, name = row.name.removeprefix(REMOVED).partition(_DIVIDER)
-        at = when(float(when))
+        moment, _, name = row.name.removeprefix(REMOVED).partition(_DIVIDER)
+        at = when(float(moment))
         root = Path(row.folder) if row.folder else default
         place = None if root is None else root / row.directory
         folder = "" if place is None or not place.is_dir() else str(place)
