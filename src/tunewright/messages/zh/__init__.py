@@ -10,9 +10,26 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 
 from tunewright.messages import Facts, Template, en
-from tunewright.messages.zh import phrases
+from tunewright.messages.zh import (
+    actions,
+    findings_applied,
+    findings_curves,
+    findings_space,
+    phrases,
+    reasons,
+    report,
+    rounds,
+)
 
-MODULES: tuple[ModuleType, ...] = ()  # one for each of English, by its name
+MODULES: tuple[ModuleType, ...] = (
+    actions,
+    findings_applied,
+    findings_curves,
+    findings_space,
+    reasons,
+    report,
+    rounds,
+)  # one for each of English, by its name
 
 
 def _merged(name: str) -> dict[str, object]:
