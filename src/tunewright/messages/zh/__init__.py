@@ -12,10 +12,14 @@ from types import ModuleType
 from tunewright.messages import Facts, Template, en
 from tunewright.messages.zh import (
     actions,
+    campaigns,
     findings_applied,
     findings_curves,
     findings_space,
     phrases,
+    progress,
+    project,
+    proposals,
     reasons,
     report,
     rounds,
@@ -23,9 +27,13 @@ from tunewright.messages.zh import (
 
 MODULES: tuple[ModuleType, ...] = (
     actions,
+    campaigns,
     findings_applied,
     findings_curves,
     findings_space,
+    progress,
+    project,
+    proposals,
     reasons,
     report,
     rounds,
