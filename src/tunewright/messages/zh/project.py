@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template
 
 # ---- what is found about a project and the machine it is on: remarks of `init`, lines of
 # `doctor`
