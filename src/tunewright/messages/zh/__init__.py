@@ -13,6 +13,10 @@ from tunewright.messages import Facts, Template, en
 from tunewright.messages.zh import (
     actions,
     campaigns,
+    errors,
+    errors_execution,
+    errors_probes,
+    errors_store,
     findings_applied,
     findings_curves,
     findings_space,
@@ -28,6 +32,10 @@ from tunewright.messages.zh import (
 MODULES: tuple[ModuleType, ...] = (
     actions,
     campaigns,
+    errors,
+    errors_execution,
+    errors_probes,
+    errors_store,
     findings_applied,
     findings_curves,
     findings_space,

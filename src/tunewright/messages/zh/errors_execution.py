@@ -74,7 +74,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "lease.bad_seconds": "{variable}={value}：不是至少 0.5 的秒数。",
     "log.bad_step": "{shown} 不是大于等于 0 的训练步数。",
-    "process_group.rank_zero_refused": "rank 0：{reason}",
+    "process_group.rank_zero_refused": "rank 0 报告：{reason}",
     "slurm.bad_count": "{name}={count!r} 不是至少为 {least} 的整数。",
     "slurm.bad_word": "{name}={text!r} 是空的或含有空格；sbatch 只接受一个词。",
     "slurm.bad_line": "lines：{line!r} 是空的或多于一行；请每项给一行。",

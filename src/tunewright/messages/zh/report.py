@@ -144,6 +144,11 @@ def _trials(facts: Facts) -> str:
     return f"{said}；另有 {facts['left_out']} 次未显示：{facts['export']} 有全部"
 
 
+def _ended(facts: Facts) -> str:
+    status: str = STATUSES.get(facts["status"], facts["status"])
+    return f"{status}：{facts['reason']}" if facts["reason"] else status
+
+
 # campaigns
 
 
@@ -311,11 +316,7 @@ SENTENCES: dict[str, Template] = {
     "trials.status": "状态",
     "trials.best_step": "步",
     "trials.time": "时间",
-    "trials.ended": lambda facts: (
-        f"{STATUSES.get(facts['status'], facts['status'])}：{facts['reason']}"
-        if facts["reason"]
-        else STATUSES.get(facts["status"], facts["status"])
-    ),
+    "trials.ended": _ended,
     "trials.again": "复现",
     "steps.step": "步骤",
     "steps.kind": "内容",
