@@ -50,7 +50,7 @@ def test_case_57(store, held, monkeypatch, caplog):
 
 def test_case_57_is_reported_once_from_the_second_wait_on(store, held, monkeypatch, caplog):
     monkeypatch.setattr(database, "QUEUE_S", 0.1)
-    monkeypatch.setattr(file_lock, "AGAIN_S", 0.0)
+    monkeypatch.setattr(database, "AGAIN_S", 0.0)
     with caplog.at_level(logging.WARNING), Store.open(store, create=False) as own:
         own.note("quick", "hello")
         assert not caplog.records
