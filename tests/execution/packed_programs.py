@@ -69,7 +69,14 @@ def on_gpu(
     x = torch.randn(2048, 64, generator=make).cuda()
     layers = [nn.Linear(64, 256), nn.ReLU(), nn.Dropout(0.3), nn.Linear(256, 256), nn.Dropout(0.1)]
     net = nn.Sequential(*layers, nn.Linear(256, 3)).cuda()
-    config = FitConfig(steps, 64, learning_rate, capture=True, precision=precision, log_every=50)
+    config = FitConfig(
+        max_train_steps=steps,
+        batch_size=64,
+        base_learning_rate=learning_rate,
+        capture=True,
+        precision=precision,  # type: ignore[arg-type]
+        log_every=50,
+    )
     data = (x, x[:, :3].argmax(1))
     fit(net, loss, data, config, valid=Validation(data, each), run=run)
     del held

@@ -17,7 +17,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -28,10 +28,13 @@ from tunewright.pipeline.gradient import Recorder
 from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.stretch import Lane, OwnProcess, Repeated, Replayable, Tables
 
+if TYPE_CHECKING:
+    from tunewright.pipeline.captured_evaluation import CapturedEvaluation
+
 WARMING = 3  # updates before the capture; the last of them is watched for waiting
-UNROLLED = 10  # steps in the longer graph
-WORTH_UNROLLING = 4_000  # steps: capturing ten at once costs as much as the ten launches
-CHEAP_S = 0.008  # a step captured in less is short enough to be launched by tens
+UNROLLED = 4  # steps in the longer graph: capturing more costs more than the launches saved
+WORTH_UNROLLING = 1_000  # steps left
+CHEAP_S = 0.008  # a step captured in less is short enough for a longer graph
 TRIAL = "tunewright trial"  # how the threads of a pack's trials are named
 
 Update = Callable[[Any], Sequence[Tensor]]
@@ -85,7 +88,7 @@ class CapturedStep:
         self._graph: Replayable | None = None
         self._tried: torch.cuda.CUDAGraph | None = None  # kept: torch may still refer to it
         self._many: Replayable | None = None  # UNROLLED steps at once, from the tables
-        self._cheap = False  # whether capturing a step took so little that ten can be afforded
+        self._cheap = False  # whether capturing a step took so little that more can be afforded
         self._static: Any = None
         self._done = 0
         self._side: Any = None
@@ -94,8 +97,8 @@ class CapturedStep:
 
     @property
     def _shared(self) -> bool:
-        """Whether other trials use the GPU too: one alone launches fast enough step by step."""
-        return not self._lane.on_cpu and not isinstance(self._lane, OwnProcess)
+        """Whether other trials use the device too."""
+        return not isinstance(self._lane, OwnProcess)
 
     @property
     def captured(self) -> bool:
@@ -121,35 +124,60 @@ class CapturedStep:
         if self._tables is None:
             return False
         if self._graph is None and self.reason is None and self._done >= WARMING:
+            with self._lane.released():
+                self._tables.prepare(step)
             self._tables.fill(step, 1, self._recorder.row)
             self._capture(self._from_tables)
             if self._graph is None:
                 self._tables = None
-            elif self._cheap and self._tables.left(step) >= WORTH_UNROLLING and self._shared:
+            elif self._cheap and self._shared and self._tables.left(step) >= WORTH_UNROLLING:
                 self._unroll()
         return self._graph is not None
 
-    def stretch(self, first: int, count: int) -> None:
-        """Updates first to first + count - 1, from the tables."""
+    def stretch(
+        self,
+        first: int,
+        count: int,
+        *,
+        reads: bool = False,
+        after: CapturedEvaluation | None = None,
+    ) -> None:
+        """Updates first to first + count - 1, from the tables.
+
+        In a pack what they measured is fetched at once where the caller `reads` it next, and an
+        evaluation `after` them is replayed with them: each saves a wait for the other trials.
+        """
         assert self._tables is not None and self._graph is not None
         self._tables.fill(first, count, self._recorder.row)
         self._recorder.count_all(range(first, first + count))
         self._done += count
-        tens, ones = divmod(count, UNROLLED) if self._many is not None else (0, count)
+        some, ones = divmod(count, UNROLLED) if self._many is not None else (0, count)
         parts = [
-            (graph, n) for graph, n in ((self._many, tens), (self._graph, ones)) if graph and n
+            (graph, n) for graph, n in ((self._many, some), (self._graph, ones)) if graph and n
         ]
-        self._lane.replay(*parts)
+        if not self._shared:
+            self._lane.replay(*parts)
+            return
+
+        def fetch() -> None:
+            if reads:
+                self._recorder.fetch()
+            if after is not None:
+                after.fetch()
+
+        if after is not None:
+            parts.append(after.ready())
+        self._lane.replay(*parts, then=fetch)
 
     def _unroll(self) -> None:
-        """Ten short steps in one graph: launching them one by one keeps the host busy."""
+        """Some short steps in one graph: launching them one by one keeps the host busy."""
         many = torch.cuda.CUDAGraph()
 
-        def ten() -> None:
+        def some() -> None:
             for _ in range(UNROLLED):
                 self._from_tables()
 
-        if captured(many, self._side, ten) is None:
+        if captured(many, self._side, some) is None:
             self._many = many
         else:
             self._recover()

@@ -55,8 +55,13 @@ class Lane(Protocol):
         """Its steps cannot be captured: it leaves the pack by an exception, where it can."""
         ...
 
-    def replay(self, *parts: tuple[Replayable, int]) -> None:
-        """Replay each as often as its number; returns when the device has done it."""
+    def replay(
+        self, *parts: tuple[Replayable, int], then: Callable[[], None] | None = None
+    ) -> None:
+        """Replay each as often as its number; returns when the device has done it.
+
+        `then` runs after that, while the other trials still run: it reads what the device wrote.
+        """
         ...
 
     def released(self) -> AbstractContextManager[None]:
@@ -78,11 +83,15 @@ class OwnProcess:
     def refuse(self, reason: str) -> None:
         """Nothing to do: the step runs uncaptured."""
 
-    def replay(self, *parts: tuple[Replayable, int]) -> None:
-        """Launch the replays; they are not waited for."""
+    def replay(
+        self, *parts: tuple[Replayable, int], then: Callable[[], None] | None = None
+    ) -> None:
+        """Launch the replays; they are not waited for, except by `then`."""
         for graph, count in parts:
             for _ in range(count):
                 graph.replay()
+        if then is not None:
+            then()
 
     def released(self) -> AbstractContextManager[None]:
         """Nobody waits."""
@@ -107,7 +116,7 @@ class Tables:
     def __init__(
         self,
         block: Block,
-        rates: Callable[[int], float],
+        rates: Callable[[range], list[float]],
         optimizer: torch.optim.Optimizer,
         place: Tensor,
         *,
@@ -115,7 +124,7 @@ class Tables:
         last_step: int,
     ) -> None:
         """`place` counts the steps of the stretch on the device; a stretch has at most `length`."""
-        self._block, self._rate, self._place = block, rates, place
+        self._block, self._rates_of, self._place = block, rates, place
         self._last = last_step
         self._groups = optimizer.param_groups
         self._scales = [float(group.get("lr_scale", 1.0)) for group in self._groups]
@@ -125,6 +134,11 @@ class Tables:
         kind = rate.dtype if isinstance(rate, Tensor) else torch.double
         self._rates = torch.zeros(len(self._scales), length, dtype=kind, device=place.device)
         self._ahead, self._ahead_from = self._rates[:, :0], 0
+
+    def prepare(self, first: int) -> None:
+        """Make what the stretches from `first` on take their rows from; draws nothing."""
+        self._block(first, 1)
+        self._upload(first)
 
     def fill(self, first: int, count: int, row: int) -> None:
         """Put `count` steps from `first` on into the tables, from `row` on; nothing waits."""
@@ -145,7 +159,8 @@ class Tables:
 
     def _upload(self, first: int) -> None:
         until = max(first + self._length, min(first + RATES_AHEAD, self._last + 1))
-        values = [self._rate(min(step, self._last)) for step in range(first, until)]
+        values = self._rates_of(range(first, min(until, self._last + 1)))
+        values += values[-1:] * (until - first - len(values))  # rows that no step will use
         rows = [[value * scale for value in values] for scale in self._scales]
         kind = self._rates.dtype
         self._ahead = torch.tensor(rows, dtype=kind).to(self._rates.device, non_blocking=True)

@@ -8,7 +8,9 @@ that its steps can be captured is held back, so that it can still start anew in 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import faulthandler
+import importlib
 import os
 import queue
 import sys
@@ -34,7 +36,7 @@ from tunewright.store.outcome import Outcome, outcome_data
 
 TRIAL = "tunewright trial"  # pipeline.capture knows the threads by it
 NO_LOOP = "its loop is not pipeline.fit"
-SWITCH_S = 1e-4  # the driver waits at most this long for Python; 5 ms would starve the GPU
+SWITCH_S = 2e-5  # the driver waits at most this long for Python; 5 ms would starve the GPU
 BROKEN = 70  # exit status: the GPU's context is lost, for all trials
 
 
@@ -267,6 +269,22 @@ def _task(head: Head, body: bytes) -> Task | Outcome:
         return Outcome(end, reason, clean(detail))
 
 
+def _wake_gpu() -> None:
+    """Make the GPU's context, which torch then finds, while torch is imported."""
+    with contextlib.suppress(Exception):  # torch reports what is wrong
+        cuda = ctypes.CDLL("libcuda.so.1")
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        if cuda.cuInit(0) == 0 and cuda.cuDeviceGet(ctypes.byref(device), 0) == 0:
+            cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+
+
+def _import_ahead() -> None:
+    """What every trial needs, while the first one loads its data; optimizers need the compiler."""
+    for name in ("torch._dynamo", "tunewright.pipeline"):
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+
+
 def main(arguments: list[str]) -> NoReturn:
     """Begin to work."""
     source, target, parent = (int(argument) for argument in arguments[:3])
@@ -279,8 +297,11 @@ def main(arguments: list[str]) -> NoReturn:
     faulthandler.enable()
     sys.setswitchinterval(SWITCH_S)
     on_cpu = arguments[5] == "cpu"
+    if not on_cpu:
+        threading.Thread(target=_wake_gpu, daemon=True).start()
     torch: Any = need("torch", extra="torch", purpose="a pack of trials")
     if not on_cpu:
+        threading.Thread(target=_import_ahead, daemon=True).start()
         torch.cuda.init()
         torch.zeros(1, device="cuda")
     worker = PackWorker(source, target, Pack(torch, int(arguments[4]), on_cpu))
