@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from tunewright.execution.training_run import Run
-from tunewright.pipeline import FitConfig, Validation, fit
+from tunewright.pipeline import FitConfig, Validation, captured_step, fit
 
 GENERATOR = torch.Generator().manual_seed(0)
 X = torch.randn(256, 6, generator=GENERATOR)
@@ -103,3 +103,38 @@ def one_misbehaves(run: Run, how: str = "fine", device: str = "cpu") -> None:
         train(run, learning_rate=rate)
     else:
         on_gpu(run, learning_rate=rate)
+
+
+def own_loop(
+    run: Run, learning_rate: float = 0.01, steps: int = 60, device: str = "cpu", dropout=0.3
+) -> None:
+    """A loop that is not `fit`: one update, and rows of ids."""
+    torch.manual_seed(run.seeds.init)
+    net = nn.Sequential(nn.Linear(6, 8), nn.Dropout(dropout), nn.Linear(8, 3)).to(device)
+    x, y = X.to(device), Y.to(device)
+    rate = torch.tensor(learning_rate, device=device)
+    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+    if run.restored is not None:
+        net.load_state_dict(run.restored["net"])
+        torch.set_rng_state(run.restored["random"])
+    order = torch.Generator().manual_seed(run.seeds.order)
+    ids = torch.randint(len(X), (steps, 16), generator=order).to(device)
+
+    def update(batch: Tensor) -> Tensor:
+        found = loss(net, (x[batch], y[batch]))
+        optimizer.zero_grad()
+        found.backward()
+        optimizer.step()
+        return found
+
+    def rows(first: int, count: int) -> tuple[Tensor]:
+        return (ids[first - 1 : first - 1 + count],)
+
+    for step in captured_step(update, rows, run=run, max_train_steps=steps, optimizer=optimizer):
+        if run.eval_due(step):
+            net.eval()
+            with torch.no_grad():
+                run.log(step, valid_error=float(loss(net, (x, y))))
+            net.train()
+        if run.save_due(step):
+            run.save({"net": net.state_dict(), "random": torch.get_rng_state()})

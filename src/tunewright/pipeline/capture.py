@@ -44,7 +44,7 @@ def obstacle(
     device: torch.device,
     host: Host,
     scaler: object | None,
-    optimizer: torch.optim.Optimizer,
+    optimizer: torch.optim.Optimizer | None,
     lane: Lane | None = None,
 ) -> str | None:
     """Why a step cannot be captured, where that is known beforehand."""
@@ -58,7 +58,8 @@ def obstacle(
             f"fp16 with {type(optimizer).__name__} asks the device at every step whether to skip "
             "it: use bf16, or an optimizer of torch's form"
         )
-    if not stands_in and any(not _on_device(group["lr"]) for group in optimizer.param_groups):
+    groups = [] if optimizer is None else optimizer.param_groups
+    if not stands_in and any(not _on_device(group["lr"]) for group in groups):
         return (
             f"the learning rate of {type(optimizer).__name__} is a number, which a graph would "
             "freeze: make it a tensor, lr=torch.tensor(..., device='cuda'), with capturable=True"
@@ -171,7 +172,8 @@ class CapturedStep:
 
     def _unroll(self) -> None:
         """Some short steps in one graph: launching them one by one keeps the host busy."""
-        many = torch.cuda.CUDAGraph()
+        many: Any = torch.cuda.CUDAGraph()
+        many.steps = UNROLLED  # a pack counts them
 
         def some() -> None:
             for _ in range(UNROLLED):

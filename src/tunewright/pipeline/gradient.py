@@ -76,7 +76,7 @@ class Recorder:
         if length < 1:
             raise PipelineError("gradient.no_room", length=length)
         self.names = tuple(names)
-        self._length = length
+        self.length = length
         self._rows = torch.zeros(max(length, most), len(self.names), device=device)
         self._place = torch.zeros(1, dtype=torch.long, device=device)
         self._steps: list[int] = []
@@ -96,11 +96,11 @@ class Recorder:
     @property
     def full(self) -> bool:
         """Whether it is to be read before the next `put`."""
-        return len(self._steps) >= self._length
+        return len(self._steps) >= self.length
 
     def full_after(self, count: int) -> bool:
         """Whether it is to be read after so many more steps."""
-        return len(self._steps) + count >= self._length
+        return len(self._steps) + count >= self.length
 
     def put(self, step: int, values: Sequence[Tensor]) -> None:
         """Keep the measurements of a step, in the order of the names; nothing is launched."""

@@ -116,21 +116,24 @@ class Tables:
     def __init__(
         self,
         block: Block,
-        rates: Callable[[range], list[float]],
-        optimizer: torch.optim.Optimizer,
+        rates: Callable[[range], list[float]] | None,
+        optimizer: torch.optim.Optimizer | None,
         place: Tensor,
         *,
         length: int,
         last_step: int,
     ) -> None:
-        """`place` counts the steps of the stretch on the device; a stretch has at most `length`."""
+        """`place` counts the steps of the stretch on the device; a stretch has at most `length`.
+
+        Without `rates` the rows are all that a step takes.
+        """
         self._block, self._rates_of, self._place = block, rates, place
         self._last = last_step
-        self._groups = optimizer.param_groups
+        self._groups = [] if rates is None or optimizer is None else optimizer.param_groups
         self._scales = [float(group.get("lr_scale", 1.0)) for group in self._groups]
         self._ids: tuple[Tensor, ...] = ()
         self._length = length
-        rate = self._groups[0]["lr"]
+        rate = self._groups[0]["lr"] if self._groups else 0.0
         kind = rate.dtype if isinstance(rate, Tensor) else torch.double
         self._rates = torch.zeros(len(self._scales), length, dtype=kind, device=place.device)
         self._ahead, self._ahead_from = self._rates[:, :0], 0
@@ -147,6 +150,8 @@ class Tables:
             self._ids = tuple(one.new_zeros((self._length, *one.shape[1:])) for one in ids)
         for into, rows in zip(self._ids, ids, strict=True):
             into[row : row + count].copy_(rows)
+        if self._rates_of is None:
+            return
         at = first - self._ahead_from
         if not 0 <= at <= at + count <= self._ahead.shape[1]:
             self._upload(first)
@@ -158,6 +163,8 @@ class Tables:
         return self._last - first + 1
 
     def _upload(self, first: int) -> None:
+        if self._rates_of is None:
+            return
         until = max(first + self._length, min(first + RATES_AHEAD, self._last + 1))
         values = self._rates_of(range(first, min(until, self._last + 1)))
         values += values[-1:] * (until - first - len(values))  # rows that no step will use
@@ -172,6 +179,8 @@ class Tables:
 
     def set_rate(self) -> None:
         """Put the current step's learning rate into the optimizer; part of the captured step."""
+        if not self._groups:
+            return
         rates = self._rates.index_select(1, self._place)
         for group, rate in zip(self._groups, rates, strict=True):
             if isinstance(group["lr"], Tensor):

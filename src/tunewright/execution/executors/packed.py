@@ -17,12 +17,12 @@ from tunewright.execution.executors.executor import Assignment, Event
 from tunewright.execution.executors.limits import Limits, refuse
 from tunewright.execution.executors.local import LAUNCHER, Local, load_of
 from tunewright.execution.executors.packed_lane import MOST_TRIALS
-from tunewright.execution.executors.packed_pool import Bay, PackPool
+from tunewright.execution.executors.packed_pool import Bay, PackPool, PackSize
 from tunewright.execution.executors.pool import Load
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
-AUTO = 16  # trials at once by default: beyond it small models gain little
+AUTO = 8  # trials at once to begin with, where the number is not given
 OWN_PROCESSES = 8  # trials at once of those that cannot train in a pack, per GPU
 
 
@@ -38,7 +38,7 @@ class Packed:
     the others to pending; they resume from their snapshots.
     """
 
-    trials: int | None = None  # at once on a GPU; None: 16, or fewer where memory is short
+    trials: int | None = None  # at once on a GPU; None: 8, and more while that is faster
     device: int | str | Sequence[int | str] = 0
     trial_timeout_s: float | None = None  # of one attempt
     no_progress_timeout_s: float | None = None  # without a step reported
@@ -61,7 +61,9 @@ class Packed:
 
     @property
     def slots(self) -> int:
-        """How many trials can train at once."""
+        """How many trials can train at once; without `trials` it grows while that is faster."""
+        if self._pool is not None:
+            return self._pool.slots
         return (self.trials or AUTO) * len(self._devices)
 
     def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
@@ -120,7 +122,8 @@ class Packed:
             for name in LAUNCHER:
                 environment.pop(name, None)
             environment[machine.VISIBLE] = "" if device == "cpu" else device
-            bays.append(Bay(device, environment, self.trials or AUTO))
+            size = PackSize(self.trials or AUTO, self.trials or MOST_TRIALS, self.trials is None)
+            bays.append(Bay(device, environment, size))
         return bays
 
     def _load(self, workload: Workload) -> Load:

@@ -107,6 +107,7 @@ class Pack:
         self.torch, self.on_cpu, self.trials = torch, on_cpu, trials
         self.baton = threading.Lock()
         self.streams = [None if on_cpu else torch.cuda.Stream() for _ in range(trials)]
+        self.steps = 0  # replayed by now, of all trials
         self.last: Any = None  # an event: what the last holder of the baton launched by itself
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         fresh = Surroundings(torch)
@@ -232,6 +233,7 @@ class TrialLane:
         What `then` reads on the device it reads on the trial's stream.
         """
         job = Job(self, list(parts))
+        steps = sum(count * getattr(graph, "steps", 1) for graph, count in parts)
         if self.stream is not None:
             job.done = self._pack.torch.cuda.Event(blocking=True)
         with self.released():
@@ -243,6 +245,7 @@ class TrialLane:
                 then()
         if job.error is not None:
             raise job.error
+        self._pack.steps += steps
 
     @contextlib.contextmanager
     def released(self) -> Iterator[None]:

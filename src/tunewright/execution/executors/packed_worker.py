@@ -143,8 +143,14 @@ class PackWorker:
             found.control.ask_stop()
 
     def _keep_telling(self) -> None:
+        paced, steps = time.monotonic(), self._pack.steps
         while True:
             time.sleep(TELL_S)
+            if (seconds := time.monotonic() - paced) > BEAT_S:
+                paced, before, steps = paced + seconds, steps, self._pack.steps
+                if self._attempts:
+                    about = {"kind": "pace", "steps": steps - before, "seconds": seconds}
+                    self._sender.send(about, b"")
             for attempt in list(self._attempts.values()):
                 control = attempt.control
                 if control is None:
