@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from tunewright.pipeline.captured_evaluation import CapturedEvaluation
 
 WARMING = 3  # updates before the capture; the last of them is watched for waiting
-UNROLLED = 4  # steps in the longer graph: capturing more costs more than the launches saved
-WORTH_UNROLLING = 1_000  # steps left
-CHEAP_S = 0.008  # a step captured in less is short enough for a longer graph
 TRIAL = "tunewright trial"  # how the threads of a pack's trials are named
 
 Update = Callable[[Any], Sequence[Tensor]]
@@ -88,8 +84,6 @@ class CapturedStep:
         self.reason = reason  # why updates are not replayed; None while that is open or not so
         self._graph: Replayable | None = None
         self._tried: torch.cuda.CUDAGraph | None = None  # kept: torch may still refer to it
-        self._many: Replayable | None = None  # UNROLLED steps at once, from the tables
-        self._cheap = False  # whether capturing a step took so little that more can be afforded
         self._static: Any = None
         self._done = 0
         self._side: Any = None
@@ -131,8 +125,6 @@ class CapturedStep:
             self._capture(self._from_tables)
             if self._graph is None:
                 self._tables = None
-            elif self._cheap and self._shared and self._tables.left(step) >= WORTH_UNROLLING:
-                self._unroll()
         return self._graph is not None
 
     def stretch(
@@ -152,10 +144,7 @@ class CapturedStep:
         self._tables.fill(first, count, self._recorder.row)
         self._recorder.count_all(range(first, first + count))
         self._done += count
-        some, ones = divmod(count, UNROLLED) if self._many is not None else (0, count)
-        parts = [
-            (graph, n) for graph, n in ((self._many, some), (self._graph, ones)) if graph and n
-        ]
+        parts = [(self._graph, count)]
         if not self._shared:
             self._lane.replay(*parts)
             return
@@ -169,20 +158,6 @@ class CapturedStep:
         if after is not None:
             parts.append(after.ready())
         self._lane.replay(*parts, then=fetch)
-
-    def _unroll(self) -> None:
-        """Some short steps in one graph: launching them one by one keeps the host busy."""
-        many: Any = torch.cuda.CUDAGraph()
-        many.steps = UNROLLED  # a pack counts them
-
-        def some() -> None:
-            for _ in range(UNROLLED):
-                self._from_tables()
-
-        if captured(many, self._side, some) is None:
-            self._many = many
-        else:
-            self._recover()
 
     def _from_tables(self) -> None:
         assert self._tables is not None
@@ -212,9 +187,8 @@ class CapturedStep:
             self._graph = Repeated(step)
             self._lane.admit()
             return
-        self._tried, started = torch.cuda.CUDAGraph(), time.perf_counter()
+        self._tried = torch.cuda.CUDAGraph()
         self.reason = captured(self._tried, self._side, step)
-        self._cheap = time.perf_counter() - started < CHEAP_S
         if self.reason is None:
             self._graph = self._tried
             self._lane.admit()

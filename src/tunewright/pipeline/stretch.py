@@ -158,10 +158,6 @@ class Tables:
             at = 0
         self._rates[:, row : row + count].copy_(self._ahead[:, at : at + count])
 
-    def left(self, first: int) -> int:
-        """The steps from `first` to the last."""
-        return self._last - first + 1
-
     def _upload(self, first: int) -> None:
         if self._rates_of is None:
             return

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
+import gc
 import importlib
 import os
 import queue
@@ -289,6 +290,9 @@ def _import_ahead() -> None:
     for name in ("torch._dynamo", "tunewright.pipeline"):
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+    gc.freeze()  # modules are never garbage: no collection looks at them again
+    gc.enable()
+    sys.setswitchinterval(SWITCH_S)
 
 
 def main(arguments: list[str]) -> NoReturn:
@@ -301,7 +305,7 @@ def main(arguments: list[str]) -> NoReturn:
     for descriptor in (source, target):
         os.set_inheritable(descriptor, False)
     faulthandler.enable()
-    sys.setswitchinterval(SWITCH_S)
+    gc.disable()  # importing makes a million objects and no garbage
     on_cpu = arguments[5] == "cpu"
     if not on_cpu:
         threading.Thread(target=_wake_gpu, daemon=True).start()
@@ -310,6 +314,9 @@ def main(arguments: list[str]) -> NoReturn:
         threading.Thread(target=_import_ahead, daemon=True).start()
         torch.cuda.init()
         torch.zeros(1, device="cuda")
+    else:
+        gc.enable()
+        sys.setswitchinterval(SWITCH_S)
     worker = PackWorker(source, target, Pack(torch, int(arguments[4]), on_cpu))
     for name in ("stdout", "stderr"):
         stream: Any = getattr(sys, name)
