@@ -113,9 +113,10 @@ def own_loop(
     net = nn.Sequential(nn.Linear(6, 8), nn.Dropout(dropout), nn.Linear(8, 3)).to(device)
     x, y = X.to(device), Y.to(device)
     rate = torch.tensor(learning_rate, device=device)
-    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=rate, capturable=device != "cpu")
     if run.restored is not None:
         net.load_state_dict(run.restored["net"])
+        optimizer.load_state_dict(run.restored["optimizer"])
         torch.set_rng_state(run.restored["random"])
     order = torch.Generator().manual_seed(run.seeds.order)
     ids = torch.randint(len(X), (steps, 16), generator=order).to(device)
@@ -137,4 +138,5 @@ def own_loop(
                 run.log(step, valid_error=float(loss(net, (x, y))))
             net.train()
         if run.save_due(step):
-            run.save({"net": net.state_dict(), "random": torch.get_rng_state()})
+            state = {"net": net.state_dict(), "optimizer": optimizer.state_dict()}
+            run.save({**state, "random": torch.get_rng_state()})

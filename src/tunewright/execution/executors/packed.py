@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from tunewright.execution.executors import devices as machine
 from tunewright.execution.executors.executor import Assignment, Event
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.local import LAUNCHER, Local, load_of
+from tunewright.execution.executors.loads import Loads
+from tunewright.execution.executors.local import LAUNCHER, Local
 from tunewright.execution.executors.packed_lane import MOST_TRIALS
 from tunewright.execution.executors.packed_pool import Bay, PackPool, PackSize
-from tunewright.execution.executors.pool import Load
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
@@ -44,9 +44,7 @@ class Packed:
     no_progress_timeout_s: float | None = None  # without a step reported
 
     _pool: PackPool | None = field(default=None, init=False, repr=False, compare=False)
-    _loads: list[tuple[Workload, Load]] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
+    _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -68,7 +66,7 @@ class Packed:
 
     def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
         """Begin these attempts; those without a place wait for one."""
-        load = self._load(workload)
+        load = self._loads.of(workload)
         if self._pool is None:
             self._pool = PackPool(self._bays(), self._limits, self._alone())
         self._pool.start(workload, load, assignments)
@@ -125,11 +123,3 @@ class Packed:
             size = PackSize(self.trials or AUTO, self.trials or MOST_TRIALS, self.trials is None)
             bays.append(Bay(device, environment, size))
         return bays
-
-    def _load(self, workload: Workload) -> Load:
-        for known, load in self._loads:
-            if known is workload:
-                return load
-        load = load_of(workload)
-        self._loads.append((workload, load))
-        return load

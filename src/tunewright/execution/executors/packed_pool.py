@@ -26,8 +26,9 @@ from tunewright.execution.executors.executor import (
     Noted,
 )
 from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.loads import Load
 from tunewright.execution.executors.local import Local
-from tunewright.execution.executors.pool import SCARCE, Load
+from tunewright.execution.executors.pool import SCARCE
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.event_frames import as_event
 from tunewright.execution.processes.frames import Head
