@@ -14,8 +14,7 @@ from pathlib import Path
 
 from tunewright.execution.executors.executor import Assignment, Began, Ended, Event
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.local import load_of
-from tunewright.execution.executors.pool import Load
+from tunewright.execution.executors.loads import Loads
 from tunewright.execution.executors.slurm.job import Batch, Order, job_name, script
 from tunewright.execution.executors.slurm.mailbox import Inbox
 from tunewright.execution.executors.slurm.scheduler import (
@@ -90,9 +89,7 @@ class Slurm:
     _running: list[_Running] = field(default_factory=list, init=False, repr=False, compare=False)
     _unsent: list[_Unsent] = field(default_factory=list, init=False, repr=False, compare=False)
     _batches: list[Batch] = field(default_factory=list, init=False, repr=False, compare=False)
-    _loads: list[tuple[Workload, Load]] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
+    _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
     _told: list[Event] = field(default_factory=list, init=False, repr=False, compare=False)
     _checked: bool = field(default=False, init=False, repr=False, compare=False)
     _polled: float = field(default=0.0, init=False, repr=False, compare=False)
@@ -132,7 +129,7 @@ class Slurm:
         if not assignments:
             return
         self.slots  # noqa: B018
-        load = self._load(workload)
+        load = self._loads.of(workload)
         batch = Batch(assignments[0].folder.parent / FOLDER / secrets.token_hex(8))
         header = self._header(assignments[0].round, batch.folder)
         batch.write(header, load, assignments, self._order)
@@ -210,14 +207,6 @@ class Slurm:
         }
         lines = [f"#SBATCH --{n}={v}" for n, v in options.items() if v is not None]
         return [*lines, "#SBATCH --no-requeue", *self.lines]
-
-    def _load(self, workload: Workload) -> Load:
-        for known, load in self._loads:
-            if known is workload:
-                return load
-        load = load_of(workload)
-        self._loads.append((workload, load))
-        return load
 
     def _submit(self) -> None:
         """Submit what waits; a controller that does not answer is asked again."""
