@@ -9,8 +9,8 @@ Complete tables (HPOBench, fcnet) answer with the nearest grid point and one rec
 random; forests fitted to recorded trials (TaskSet, OPDA) with noise of 0.02 of (median - best).
 Values outside a table's own range are those of its edge. Tables have no curves: a trial falls
 exponentially to its recorded value, at a rate that differs by a factor of about 2 between
-configurations, and a trial that diverges does so half way. A table's batch size is called `group`:
-`tune` refuses to search a batch size, and every way is to search the same space.
+configurations, and a trial that diverges does so half way. A table's batch size is called `group`,
+its epochs `duration`: `tune` refuses to search those, and every way is to search the same space.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ GRIDS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
         "units_2": (16, 32, 64, 128, 256, 512),
     },
 }
+_SPELLED = {"lr": "learning_rate", "batch": "group", "epochs": "duration"}
 LINEAR = {"depth", "dropout_1", "dropout_2"}
 TASKS: Mapping[Kind, tuple[str, ...]] = {
     "a": ("mlp_blood_transfusion", "mlp_kc1", "fcnet_naval", "rnn_gru64", "rnn_lstm128", ALEXNET),
@@ -164,7 +165,7 @@ def table(name: str) -> Grid | Trees:
     ranges = real._ALEXNET_SPACE if name == ALEXNET else real._TASKSET_SPACE
     spelled = {n: n for n in ranges}
     if name == ALEXNET:
-        spelled = {{"lr": "learning_rate", "batch": "group"}.get(n, n): n for n in ranges}
+        spelled = {_SPELLED.get(n, n): n for n in ranges}
     assert name == ALEXNET or name in TASKSET
     return Trees(name, ranges, spelled, noise)
 
