@@ -32,9 +32,15 @@ class Asked(Protocol):
 
     seed: int
     space: Mapping[str, Any]
+    steps: int  # of a training
+    options: Mapping[str, Any]  # what the program takes beside the space, with its default
 
     def curve(self, configuration: Configuration, seed: int) -> Curve:
         """Steps and validation values of one training; nan at the end when it diverges."""
+        ...
+
+    def report(self, run: tw.protocols.Run, configuration: Configuration) -> int:
+        """One training that logs all it has; the steps it took, a diverged one counting whole."""
         ...
 
 
@@ -49,23 +55,20 @@ class Chosen:
     more: Mapping[str, Any]
 
 
-def by_tune(problem: Asked, trials: int, steps: int) -> Chosen:
+def by_tune(problem: Asked, trials: int) -> Chosen:
     """Ours: exploration, widening, exploitation, repeats, all within the trials."""
     logging.disable(logging.WARNING)
     used = 0
 
     def train(run: tw.protocols.Run, **given: Any) -> None:
         nonlocal used
-        last = 0
-        configuration = {n: given[n] for n in problem.space}
-        for step, value in problem.curve(configuration, run.seeds.trial):
-            used += step - last if math.isfinite(value) else steps - last
-            last = step
-            run.log(step, valid_error=value)
+        used += problem.report(run, given)
 
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    names = ["run", *problem.space, "max_train_steps"]
-    train.__signature__ = inspect.Signature([inspect.Parameter(n, positional) for n in names])  # type: ignore[attr-defined]
+    arguments = [inspect.Parameter(n, positional) for n in ("run", *problem.space)]
+    defaults = {**problem.options, "max_train_steps": problem.steps}
+    arguments += [inspect.Parameter(n, positional, default=v) for n, v in defaults.items()]
+    train.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.exists() else None) as folder:
         workload = tw.Workload(
             train,
@@ -74,7 +77,7 @@ def by_tune(problem: Asked, trials: int, steps: int) -> Chosen:
             executor=tw.executors.Inline(),
         )
         terms = tw.campaigns.TuneTerms(seed=problem.seed)
-        space = {**problem.space, "max_train_steps": steps}
+        space = {**problem.space, "max_train_steps": problem.steps}
         campaign = tw.tune(workload, space, trials=trials, terms=terms, progress="off")
         log = [
             (own.kind, own.round, sum(t.ended for t in _trials(campaign, own.round)))
@@ -96,23 +99,25 @@ def _ranges(now: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:
     return {n: str(r) for n, r in now.items() if n in given and str(r) != str(given[n])}
 
 
-def by_search(way: str) -> Callable[[Asked, Sequence[int], int], list[Chosen]]:
+def by_search(way: str) -> Callable[[Asked, Sequence[int]], list[Chosen]]:
     """One of Optuna's samplers; what it names at each of several budgets of one run."""
 
-    def search(problem: Asked, budgets: Sequence[int], steps: int) -> list[Chosen]:
+    def search(problem: Asked, budgets: Sequence[int]) -> list[Chosen]:
         import optuna
         from search.optuna_contestants import _suggest
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         warnings.simplefilter("ignore")
-        seed = problem.seed
+        seed, steps = problem.seed, problem.steps
         samplers: Mapping[str, Callable[[], Any]] = {
             "tpe": lambda: optuna.samplers.TPESampler(seed=seed),
             "tpe pruned": lambda: optuna.samplers.TPESampler(seed=seed),
             "gp worst": lambda: optuna.samplers.GPSampler(seed=seed),
             "random": lambda: optuna.samplers.RandomSampler(seed=seed),
         }
-        pruner = optuna.pruners.MedianPruner() if way == "tpe pruned" else optuna.pruners.NopPruner()
+        pruner = (
+            optuna.pruners.MedianPruner() if way == "tpe pruned" else optuna.pruners.NopPruner()
+        )
         study = optuna.create_study(sampler=samplers[way](), pruner=pruner)
         used, worst, found = 0, None, []
         waiting: list[Any] = []

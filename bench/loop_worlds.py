@@ -19,16 +19,16 @@ import functools
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from search import real
 from search.problem import references
 from search.real import ALEXNET, PREPARED, TASKSET, Forest
 
 import tunewright as tw
+from search import real
 
 Kind = Literal["a", "b", "c"]
 Configuration = Mapping[str, Any]
@@ -207,12 +207,14 @@ class Problem:
     space: Mapping[str, Any]  # hyperparameter -> range
     cut: Mapping[str, float]  # decades by which the best lies outside, by axis
     inside: float  # regret of the best inside the box
+    steps: int = STEPS
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def truth(self, configuration: Configuration) -> float | None:
         """Without noise."""
         return table(self.task).truth(configuration)
 
-    def regret(self, configuration: Configuration | None) -> float:
+    def quality(self, configuration: Configuration | None) -> float:
         """0 the best of the whole table, 1 its median or worse."""
         truth = None if configuration is None else self.truth(configuration)
         if truth is None:
@@ -240,6 +242,14 @@ class Problem:
             fall = (math.exp(-speed * step / STEPS) - math.exp(-speed)) / (1 - math.exp(-speed))
             points.append((step, float(reached + (start - reached) * fall)))
         return points
+
+    def report(self, run: tw.protocols.Run, configuration: Configuration) -> int:
+        """Log one training; a diverged one counts whole."""
+        reached = 0
+        for step, value in self.curve(configuration, run.seeds.trial):
+            reached = step if math.isfinite(value) else self.steps
+            run.log(step, valid_error=value)
+        return reached
 
 
 @functools.lru_cache(maxsize=16)
