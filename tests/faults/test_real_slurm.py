@@ -99,6 +99,22 @@ def test_a_restarted_controller(slurm: RealSlurm, tmp_path: Path) -> None:
     executor.close()
 
 
+def test_a_controller_killed_before_it_saved_its_state(slurm: RealSlurm, tmp_path: Path) -> None:
+    """It does not know that the task runs: it kills the task and may start it once more."""
+    executor, told = begun(tmp_path)
+    slurm.end("slurmctld", signal.SIGKILL)
+    slurm.start_controller()
+    until(executor, lambda told: has(Ended)(told) or len(told) > 20_000, told)
+    assert status(ended(told)) == "stopped", ended(told)
+    assert code(ended(told)) in ("slurm.restarted", "slurm.forgotten", "slurm.terminated")
+    assert sum(isinstance(event, Began) for event in told) == 1, "trained twice"
+    step = next((e.step for e in reversed(told) if isinstance(e, Saved)), 0)
+    executor.start(WORKLOAD, [assignment(tmp_path, attempt=2, steps=step + 1)])
+    again = until(executor, has(Ended))
+    assert status(ended(again)) == "completed"
+    executor.close()
+
+
 def test_a_node_that_is_lost(slurm: RealSlurm, tmp_path: Path) -> None:
     """The node's daemon and everything below it are gone; Slurm reports it after SlurmdTimeout."""
     executor, told = begun(tmp_path)
