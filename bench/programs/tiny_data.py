@@ -80,8 +80,14 @@ def pictures(folder: Path) -> None:
 
 
 def boxes(folder: Path) -> None:
-    """Bright squares on noise, with their boxes as YOLO writes them."""
+    """Bright squares on noise, with their boxes as YOLO writes them, and a font it would fetch."""
+    import matplotlib
     from PIL import Image
+
+    fonts = folder / "yolov5" / "fonts"
+    fonts.mkdir(exist_ok=True)
+    font = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
+    (fonts / "Arial.ttf").write_bytes(font.read_bytes())
 
     rng = np.random.default_rng(0)
     root = folder / "yolov5" / "tiny"
@@ -121,9 +127,7 @@ def _words_model(root: Path, architecture: str) -> None:
     if architecture == "gpt2":
         ends = {"bos_token_id": 2, "eos_token_id": 2, "pad_token_id": 0}
         made = GPT2LMHeadModel(
-            GPT2Config(
-                vocab_size=32, n_positions=64, n_embd=16, n_layer=1, n_head=2, **ends
-            )
+            GPT2Config(vocab_size=32, n_positions=64, n_embd=16, n_layer=1, n_head=2, **ends)
         )
     else:
         made = BertForSequenceClassification(
@@ -187,11 +191,13 @@ class Glue(evaluate.Metric):
 
 
 def transformers(folder: Path) -> None:
-    """A text file, and a GPT-2 of one layer."""
+    """A text file, a GPT-2 of one layer, and the metric it would fetch."""
     root = folder / "transformers" / "examples" / "pytorch" / "language-modeling"
     _words_model(root / "tiny-gpt2", "gpt2")
     (root / "train.txt").write_text((TEXT + "\n") * 200)
     (root / "valid.txt").write_text((TEXT + "\n") * 40)
+    (root / "accuracy").mkdir(exist_ok=True)
+    (root / "accuracy" / "accuracy.py").write_text(METRIC)
 
 
 def trl(folder: Path) -> None:

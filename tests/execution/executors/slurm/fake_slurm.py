@@ -1,8 +1,8 @@
 """A Slurm of one machine for tests: real executables that run real processes, with state files.
 
 `install(folder)` writes `sbatch`, `squeue`, `scontrol` and `scancel` into folder/bin. Every task is
-a process that a small node process looks after. Faults: `preempt`, `lose_node`, `forget`, and a file `down`,
-while which every command fails as it does when the controller restarts.
+a process that a small node process looks after. Faults: `preempt`, `lose_node`, `forget`, and a
+file `down`, while which every command fails as it does when the controller restarts.
 """
 
 from __future__ import annotations

@@ -98,9 +98,7 @@ class Slurm:
     _told: list[Event] = field(default_factory=list, init=False, repr=False, compare=False)
     _checked: bool = field(default=False, init=False, repr=False, compare=False)
     _polled: float = field(default=0.0, init=False, repr=False, compare=False)
-    _forgotten: Counter[int] = field(
-        default_factory=Counter, init=False, repr=False, compare=False
-    )
+    _forgotten: Counter[int] = field(default_factory=Counter, init=False, repr=False, compare=False)
     _beat: tuple[int, float] = field(default=(0, 0.0), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
