@@ -7,10 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tunewright.campaigns.campaign import Campaign
-from tunewright.campaigns.definition import Definition
-from tunewright.campaigns.edges import beyond
-from tunewright.campaigns.plan import next_step
+from tunewright.campaigns.campaign import Campaign, Definition
+from tunewright.campaigns.plan import beyond, next_step
 from tunewright.campaigns.request import as_space
 from tunewright.design.ranges import linear, log
 from tunewright.errors import DesignError
