@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         ui as ui,
     )
     from tunewright.advice.next_round import next_round as next_round
-    from tunewright.campaigns.reopen import campaign as campaign
+    from tunewright.campaigns.campaign import campaign as campaign
     from tunewright.campaigns.tune import tune as tune
     from tunewright.checks.checklist import check as check
     from tunewright.design import presets as presets, schedule as schedule
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from tunewright.execution.session import open_round as open_round
     from tunewright.execution.workload import Workload as Workload
     from tunewright.launches.decide import decide as decide
-    from tunewright.launches.history import history as history
+    from tunewright.launches.lineage import history as history
     from tunewright.launches.workflow import launch as launch
     from tunewright.present import figures as plots
     from tunewright.present.report import report as report
@@ -123,7 +123,7 @@ __all__ = [
 
 _HOMES = {
     "advice.next_round": ("next_round",),
-    "campaigns.reopen": ("campaign",),
+    "campaigns.campaign": ("campaign",),
     "campaigns.tune": ("tune",),
     "checks.checklist": ("check",),
     "design.conditions": ("given",),
@@ -140,7 +140,7 @@ _HOMES = {
     "execution.session": ("open_round",),
     "execution.workload": ("Workload",),
     "launches.decide": ("decide",),
-    "launches.history": ("history",),
+    "launches.lineage": ("history",),
     "launches.workflow": ("launch",),
     "present.report": ("report",),
     "ui.embed": ("show",),
