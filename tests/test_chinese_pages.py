@@ -1,4 +1,4 @@
-"""Pages in Chinese have the programs, commands and pictures of the English ones, which tests run."""
+"""Pages in Chinese have the programs, commands and pictures of the English ones."""
 
 from __future__ import annotations
 
