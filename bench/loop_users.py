@@ -99,6 +99,26 @@ def table(lines: Sequence[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
+def section(lines: Sequence[dict[str, Any]]) -> str:
+    """The part of bench/results/loop.md about these problems."""
+    return "\n".join([HEADING, table(lines), "", READING])
+
+
+HEADING = """\
+## Problems as users meet them
+
+`python bench/loop_users.py` (raw lines: loop_users.jsonl): kind a is the whole space of a recorded
+table, b the same cut so that the best lies 0.5 to 1.5 decades outside on one or two axes, c a table
+of error rates seen through 100 validation examples. The mean is of the true value of what a way
+chose: 0 the best of the whole table, 1 its median. The same problems, steps and noise model for
+every way; a positive difference: worse than `tune`, paired by problem, bootstrap over problems.
+"""
+
+READING = """\
+@@READING@@
+"""
+
+
 def main() -> None:
     """Run what is missing, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
