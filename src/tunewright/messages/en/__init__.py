@@ -14,6 +14,7 @@ from tunewright.messages.en import (
     actions,
     campaigns,
     design,
+    diagnosis,
     errors,
     errors_execution,
     errors_pipeline,
@@ -31,6 +32,7 @@ from tunewright.messages.en import (
     project,
     proposals,
     reasons,
+    referee,
     report,
     rounds,
 )
@@ -40,6 +42,7 @@ _SENTENCES = (
     *_FINDINGS,
     campaigns,
     design,
+    diagnosis,
     errors,
     errors_execution,
     errors_pipeline,
@@ -54,6 +57,7 @@ _SENTENCES = (
     project,
     proposals,
     reasons,
+    referee,
     report,
     rounds,
 )
@@ -67,5 +71,7 @@ SECTIONS: Mapping[str, str] = {k: v for one in _FINDINGS for k, v in one.SECTION
 ACTIONS: Mapping[str, Template] = {
     **actions.ACTIONS,
     **errors.REMEDIES,
+    **diagnosis.ACTIONS,
+    **referee.ACTIONS,
     **{k: v for one in _FINDINGS for k, v in one.ACTIONS.items()},
 }
