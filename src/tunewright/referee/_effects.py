@@ -148,7 +148,7 @@ def _kernel(freedom: int) -> Floats:
     from math import lgamma
 
     constant = lgamma((freedom + 1) / 2) - lgamma(freedom / 2) - 0.5 * np.log(freedom * np.pi)
-    return np.exp(log_t(GRID[:, None] - NEXT[None], freedom) + constant)
+    return np.asarray(np.exp(log_t(GRID[:, None] - NEXT[None], freedom) + constant))
 
 
 def value_of_one_run(found: Posterior, threshold: Floats, freedom: Floats) -> Floats:

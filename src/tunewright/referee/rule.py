@@ -29,7 +29,7 @@ class Rule:
     patience: float = 1.0  # times the gain that a run of a new change is expected to bring
     horizon: float = 12.0  # runs that profit from a better known baseline
     baseline_every: int = 25  # runs: the baseline is run again at least so often, against drift
-    drift: float = 0.03  # sd: how far the machine may move between two runs
+    drift: float = 0.02  # sd: how far the machine may move between two runs
     tail: float = 6.0  # degrees of freedom of the noise where it is well known
 
 
