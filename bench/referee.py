@@ -20,6 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.referee_worlds import WORLDS, Floats, Stream, World
+
 from tunewright.referee import _effects as effects, rule as rules
 from tunewright.referee._effects import Prior
 from tunewright.referee.rule import Belief, Rule

@@ -56,7 +56,7 @@ WORLDS = (
         1.5,
         walk=0.05,
         what="15 % good, mean 0.7; 45 % bad, mean 1.5; the machine walks by 0.05 sd per run",
-    ),  # fmt: skip
+    ),
     World(
         "interacting",
         0.15,
@@ -65,7 +65,7 @@ WORLDS = (
         1.5,
         families=True,
         what="as drift without it; a good change does half for each kept one of its family (of 8)",
-    ),  # fmt: skip
+    ),
     World(
         "heavy tails",
         0.15,
@@ -74,7 +74,7 @@ WORLDS = (
         1.5,
         tail=2.5,
         what="the same effects; noise is Student-t with 2.5 degrees of freedom, sd 1",
-    ),  # fmt: skip
+    ),
     World("wrong prior", normal=(-0.3, 0.5), what="every change does something: normal, -0.3, 0.5"),
     World("large", 0.3, 0.5, 4.0, 6.0, what="30 % good, mean 4 sd; 50 % bad, mean 6 sd"),
 )

@@ -72,6 +72,7 @@ SENTENCES: dict[str, Template] = {
         "{template!r} has no {{run.seed}}: under one seed a run repeats nothing. Add it, such as "
         "--seed {{run.seed}}."
     ),
+    "referee.one_metric": "give one of --minimize METRIC and --maximize METRIC.",
     "referee.open_fields": (
         "the command has fields without a value: {names:list}. Give each a default, {{name=value}}."
     ),
