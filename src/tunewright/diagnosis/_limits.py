@@ -23,15 +23,15 @@ class Limits:
 
 
 LIMITS: dict[Question, Limits] = {
-    "diverged": Limits(1.1, 1.0, 5),
-    "spikes": Limits(5.0, 4.9, 60),
-    "training_bug": Limits(3.5, 2.0),
-    "overfitting": Limits(4.0, 2.0),
-    "still_improving": Limits(1.0, 0.0),
-    "saturated": Limits(-2.0, -4.0),
-    "noise": Limits(10.0, 10.0),
-    "periodicity": Limits(2.7, 1.0, 40),
-    "gradient_norm": Limits(1.5, 1.0),
-    "learned": Limits(-2.0, -5.0, 10),
-    "schedule": Limits(1.0, 0.0, 5),
+    "diverged": Limits(1.0, 0.9, 5, rate=ErrorRate(0.007, 0.922, 878)),
+    "spikes": Limits(5.0, 4.9, 60, rate=ErrorRate(0.000, 1.000, 53)),
+    "training_bug": Limits(3.0, 0.5, rate=ErrorRate(0.000, 0.982, 159)),
+    "overfitting": Limits(3.0, 0.5, rate=ErrorRate(0.002, 1.000, 714)),
+    "still_improving": Limits(3.2, 2.0, rate=ErrorRate(0.050, 1.000, 381)),
+    "saturated": Limits(-2.0, -4.0, rate=ErrorRate(0.019, 0.983, 551)),
+    "noise": Limits(10.0, 8.0, rate=ErrorRate(0.000, 1.000, 180)),
+    "periodicity": Limits(1.7, 0.15, 40, rate=ErrorRate(0.037, 0.862, 154)),
+    "gradient_norm": Limits(1.5, 1.0, rate=ErrorRate(0.029, 1.000, 211)),
+    "learned": Limits(-2.0, -5.0, 10, rate=ErrorRate(0.000, 1.000, 611)),
+    "schedule": Limits(1.0, 0.0, 5, rate=ErrorRate(0.000, 1.000, 100)),
 }

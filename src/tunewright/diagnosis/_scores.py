@@ -28,6 +28,8 @@ from tunewright.stats.spikes import (
 SURE = 99.0  # the score of what needs no statistics: NaN, infinity
 SMALLEST = 0.05  # of the first value: an improvement below it is none, as a yardstick
 HALF = 0.5
+HIDDEN = 0.02  # of the improvement: a standard error above it hides what matters
+TINY = 0.02  # of the improvement: a smaller rise is none
 EPSILON = 1e-12
 
 
@@ -40,6 +42,7 @@ class Score:
     effect: float | None = None  # what was measured, as a share of the improvement
     value: float | None = None  # in units of the metric, or of what the question is about
     at_step: int | None = None  # where
+    unclear: bool = False  # noise hides the effect: neither yes nor no
 
 
 def diverged(curve: ReadCurve) -> Score | None:
@@ -81,7 +84,7 @@ def rose(curve: ReadCurve) -> Score | None:
     steps, curves = read
     found = rising(curves)
     share = float(found.rise[0] / max(curves.total[0], EPSILON))
-    sure = float(found.z[0]) if found.lasting[0] and found.matters[0] else 0.0
+    sure = float(found.z[0]) if found.lasting[0] and share > TINY else 0.0
     width = curves.evaluations // 10
     at = curves.evaluations - 10 * width + width * int(found.start[0]) + width // 2
     return Score(max(sure, 0.0), curves.evaluations, share, at_step=int(steps[at]))
@@ -100,7 +103,7 @@ def worsened(valid: ReadCurve, train: ReadCurve | None) -> Score | None:
     lowest = int(found.lowest[0])
     share = float(found.rise[0] / max(curves.total[0], EPSILON))
     broad = _broad_z(curves)
-    sure = max(float(found.z[0]) if found.matters[0] else 0.0, broad, 0.0)
+    sure = max(float(found.z[0]) if share > TINY else 0.0, broad, 0.0)
     if train is not None and sure > 0 and _training_rose(train, float(steps[lowest]), share):
         sure = 0.0
     best = float(valid.sign * curves.best[0])
@@ -137,9 +140,9 @@ def _training_rose(train: ReadCurve, since: float, share: float) -> bool:
 
 
 def improves(curve: ReadCurve) -> Score | None:
-    """Whether the curve improves when training ends: what the next quarter would gain, surely.
+    """Whether the curve improves when training ends: the gain of its last quarter.
 
-    The score is the lower limit of the gain of the last quarter, as a share of the improvement.
+    The score is that gain by a line through the quarter, in percent of the whole improvement.
     """
     read = curve.noisy()
     if read is None:
@@ -148,20 +151,18 @@ def improves(curve: ReadCurve) -> Score | None:
     found = improving(curves)
     total = max(float(curves.total[0]), EPSILON)
     gain = float(found.gain[0])
-    error = gain / float(found.z[0]) if abs(float(found.z[0])) > EPSILON else np.inf
-    recovering = float(curves.means[0, -1] - curves.best[0]) >= HALF * max(gain, 0.0)
-    sure = (gain - 1.0 * abs(error)) / total
-    if recovering:
-        sure = min(sure, 0.0)
+    error = abs(gain / float(found.z[0])) if abs(float(found.z[0])) > EPSILON else np.inf
     at = int(steps[-found.window])
-    return Score(100 * sure, curves.evaluations, gain / total, gain, at)
+    hidden = error / total > max(HIDDEN, HALF * abs(gain) / total)
+    share = gain / total
+    return Score(100 * share, curves.evaluations, share, gain, at, hidden)
 
 
 def levelled_off(curve: ReadCurve) -> Score | None:
     """Whether the second half of training changed nothing that matters.
 
-    The score is minus the upper limit of the change over the second half, in percent of the
-    improvement.
+    The score is minus the change over the second half, or what the trend of the last thirds
+    promises where that is more, in percent of the improvement.
     """
     read = curve.noisy()
     if read is None:
@@ -170,13 +171,23 @@ def levelled_off(curve: ReadCurve) -> Score | None:
     found = saturation(curves)
     total = max(float(curves.total[0]), EPSILON)
     width = max(4, round(0.2 * curves.evaluations))
-    error = float(curves.mean_sd(width)[0]) * float(np.sqrt(2))
-    last = float(improving(curves).gain[0])
-    change = max(abs(float(found.gain[0])), abs(last)) + error
+    error = float(curves.mean_sd(width)[0]) * float(np.sqrt(2)) / total
+    change = abs(float(found.gain[0])) / total
+    promised = _promised(curves.values[0]) / total
     at = int(steps[min(int(found.settled[0]), len(steps) - 1)])
-    return Score(
-        -100 * change / total, curves.evaluations, float(found.gain[0]) / total, at_step=at
-    )
+    worst = max(change, promised)
+    hidden = error > max(HIDDEN, HALF * worst)
+    share = float(found.gain[0]) / total
+    return Score(-100 * worst, curves.evaluations, share, at_step=at, unclear=hidden)
+
+
+def _promised(values: Floats) -> float:
+    """What as long a training again would gain, if thirds keep gaining in proportion."""
+    third = len(values) // 3
+    parts = [float(values[len(values) - k * third :][:third].mean()) for k in (3, 2, 1)]
+    before, last = parts[0] - parts[1], parts[1] - parts[2]
+    ratio = min(max(last / max(before, EPSILON), 0.0), 0.95)
+    return max(last, 0.0) * min(ratio / (1 - ratio), 1.5)
 
 
 def jumps(curve: ReadCurve) -> Score | None:

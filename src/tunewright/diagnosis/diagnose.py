@@ -232,9 +232,9 @@ def _answer(run: _Run, question: Question) -> Answer:
         why = Message("diagnosis.not_finite", {"metric": curve.name})
         return _silent(question, name, curve.name, why, ())
     verdict: Verdict = "ok"
-    if score.score >= limits.yes:
+    if score.score >= limits.yes and not score.unclear:
         verdict = "warn"
-    elif score.score > limits.no:
+    elif score.score > limits.no or score.unclear:
         facts = {"score": round(score.score, 3), "yes": limits.yes, "no": limits.no}
         why = Message("diagnosis.between", {"metric": curve.name, **facts})
         return _silent(question, name, curve.name, why, (Advise("evaluate_more_often"),))
