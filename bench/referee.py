@@ -106,7 +106,7 @@ def judge(
         at = np.flatnonzero(done)
         seen[at, stream.at[at]], variance[at, stream.at[at]] = mean[at], spread[at]
         belief = chosen(
-            done, rules.add_noise(rules.after(belief, found, keep), values, rule), belief
+            done, rules.add_noise(rules.after(belief, found, keep, values), values, rule), belief
         )
         stream.decide(done, keep)
         since = np.where(keep, 0, since)
@@ -126,7 +126,7 @@ def chosen(where: np.ndarray, new: Belief, old: Belief) -> Belief:
 
 def quoted(stream: Stream, seed: int) -> Floats:
     """The total of eight fresh runs of each end, interleaved."""
-    random = np.random.default_rng([seed, 99])
+    random = np.random.default_rng([seed, 99, sum(map(ord, stream.world.name))])
     count, total = len(stream.true), np.zeros(len(stream.true))
     for _ in range(FRESH // 2):
         total += stream.true + stream.world.noise(random, count) - stream.world.noise(random, count)

@@ -23,6 +23,7 @@ GRID: Floats = np.arange(-LARGEST, LARGEST + SPACING / 2, SPACING)
 EVERY = 2  # nodes of the grid to one value that a next run may have
 NEXT: Floats = GRID[::EVERY]
 LIGHTEST = 8  # degrees of freedom of the noise, at most
+RARE, GREAT = 0.03, 8.0  # of the good changes: a repaired bug may gain many sd; their mean, in sd
 SMALLEST_S = 0.12  # sd: a baseline is never known better than that
 
 
@@ -73,16 +74,28 @@ def conditional(own: Prior, s: Floats, x: Floats) -> tuple[Floats, Floats, Float
     none = none - np.log(s) - 0.5 * np.log(2 * np.pi)
     up, up_mean, up_var = _one_side(x, s, a, log_ndtr)
     down, down_mean, down_var = _one_side(-x, s, b, log_ndtr)
+    far, far_mean, far_var = _one_side(x, s, np.maximum(GREAT, 3 * a), log_ndtr)
+    log_good = np.log(np.maximum(good, 1e-9))
     logs = np.stack(
-        [none, np.log(np.maximum(good, 1e-9)) + up, np.log(np.maximum(bad, 1e-9)) + down]
+        [
+            none,
+            log_good + np.log(1 - RARE) + up,
+            np.log(np.maximum(bad, 1e-9)) + down,
+            log_good + np.log(RARE) + far,
+        ]
     )
     top = logs.max(axis=0)
     shares = np.exp(logs - top)
     total = shares.sum(axis=0)
     shares /= total
-    mean = shares[1] * up_mean - shares[2] * down_mean
-    square = shares[1] * (up_var + up_mean**2) + shares[2] * (down_var + down_mean**2)
-    return top + np.log(total), mean, np.maximum(square - mean**2, 0.0), shares[1]
+    mean = shares[1] * up_mean - shares[2] * down_mean + shares[3] * far_mean
+    square = (
+        shares[1] * (up_var + up_mean**2)
+        + shares[2] * (down_var + down_mean**2)
+        + shares[3] * (far_var + far_mean**2)
+    )
+    variance = np.maximum(square - mean**2, 0.0)
+    return top + np.log(total), mean, variance, shares[1] + shares[3]
 
 
 def _one_side(x: Floats, s: Floats, mean: Floats, log_ndtr: object) -> tuple[Floats, ...]:

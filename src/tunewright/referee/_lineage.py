@@ -155,7 +155,7 @@ def _with_decision(state: State, decision: Mapping[str, Any], rule: Rule) -> Sta
     values = np.array([own.values])
     mean, variance = rules.summary(state.belief, values)
     found = rules.judge(state.belief, state.prior, values, rule)
-    belief = rules.after(state.belief, found, np.array([kept]))
+    belief = rules.after(state.belief, found, np.array([kept]), values)
     learnt = (*state.learnt, (float(mean[0]), float(variance[0])))
     table = np.array(learnt)
     prior = effects.learn(effects.prior(), table[None, :, 0], table[None, :, 1])

@@ -7,7 +7,6 @@ vectorised over lineages; the referee uses one row.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ from tunewright.referee import _effects as effects
 from tunewright.referee._effects import Floats, Posterior, Prior
 
 Bools = npt.NDArray[np.bool_]
-Next = Literal["run", "keep", "discard"]
+FAR = 0.8  # of the largest effect on the grid
 
 
 @dataclass(frozen=True)
@@ -161,9 +160,16 @@ def add_baseline_run(belief: Belief, value: Floats, rule: Rule) -> Belief:
     )
 
 
-def after(belief: Belief, found: Posterior, kept: Bools) -> Belief:
-    """The belief after a change was kept or discarded, by matching moments."""
+def after(belief: Belief, found: Posterior, kept: Bools, values: Floats) -> Belief:
+    """The belief after a change was kept or discarded, by matching moments.
+
+    A gain beyond the grid of effects is taken from the values themselves.
+    """
     sd = belief.sd
+    count = np.maximum((~np.isnan(values)).sum(axis=1), 1)
+    mean = np.nansum(values, axis=1) / count
+    least = np.nanmin(np.where(np.isnan(values), np.inf, gains(belief, values)), axis=1)
+    far = kept & (least > FAR * effects.LARGEST)
     ratio = np.where(belief.variance > 0, belief.covariance / belief.variance, 0.0)
     moved = ratio * sd * found.error
     discarded = replace(
@@ -174,12 +180,19 @@ def after(belief: Belief, found: Posterior, kept: Bools) -> Belief:
         covariance=ratio * sd**2 * found.error_variance,
     )
     covariance = -(ratio * found.error_place + found.effect_place) * sd**2
-    return replace(
+    own = replace(
         belief,
         mean=np.where(kept, belief.mean - sd * found.place, discarded.mean),
         variance=np.where(kept, sd**2 * found.place_variance, discarded.variance),
         total=np.where(kept, belief.total + moved + sd * found.effect, discarded.total),
         covariance=np.where(kept, covariance, discarded.covariance),
+    )
+    return replace(
+        own,
+        mean=np.where(far, mean, own.mean),
+        variance=np.where(far, sd**2 / count, own.variance),
+        total=np.where(far, belief.total + belief.mean - mean, own.total),
+        covariance=np.where(far, -(sd**2) / count, own.covariance),
     )
 
 
