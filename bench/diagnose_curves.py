@@ -2,10 +2,10 @@
 
 Labels never come from the checks. There are four kinds:
 
-- *future*: (still improving only where the learning rate is constant; the rest is reported as
-  `still_improving*`, outside the rates) a recorded run is cut at 60 % and the rest labels it. Still improving: the level of the
+- *future*: a recorded run is cut at 60 % and the rest labels it. Still improving: the level of the
   last fifth of the whole run is better than that of the last tenth shown by more than 4 % of the
   improvement shown, and by 3 standard errors; not: by less than 1.5 %, standard error below 0.75 %.
+  This counts where the learning rate is constant; elsewhere it is reported as `still_improving*`.
   Levelled off by half: from the middle tenth shown to the last fifth of the whole run less than
   1.5 % either way, not: more than 6 %. What lies between is not used.
 - *other evaluations*: overfitting. The odd evaluations of a recorded run label the even ones. Yes:

@@ -15,7 +15,7 @@ from tunewright.campaigns.request import as_space
 from tunewright.design.ranges import linear, log
 from tunewright.errors import DesignError
 from tunewright.launches.lineage import Launched, Place
-from tunewright.store.evaluations import Evaluation
+from tunewright.store.launches import Evaluation
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, Walled, World, results
 

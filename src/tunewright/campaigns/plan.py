@@ -38,8 +38,7 @@ from tunewright.launches.looks import exact_arm
 from tunewright.launches.plan import FEWEST_RUNS, FIVE_LOOKS
 from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
+from tunewright.store.results import Repeats, Results
 
 # what exploitation gets before it may be called saturated, and never less than the ladder asks for
 # in as many dimensions: a lull of a few trials is none

@@ -26,6 +26,7 @@ from tunewright.messages.en import (
     findings_space,
     importers,
     launches,
+    phrases,
     probes,
     probes_throughput,
     progress,
@@ -75,3 +76,4 @@ ACTIONS: Mapping[str, Template] = {
     **referee.ACTIONS,
     **{k: v for one in _FINDINGS for k, v in one.ACTIONS.items()},
 }
+PHRASES, COUNTED, LABELS = phrases.PHRASES, phrases.COUNTED, phrases.LABELS
