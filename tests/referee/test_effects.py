@@ -39,7 +39,7 @@ def test_an_outlier_counts_less_than_agreement() -> None:
 
     assert judged(6.0, 0.0, 0.0) < judged(2.0, 2.0, 2.0)
     assert judged(500.0, 480.0) > 18  # beyond the grid it is judged as its end
-    assert judged(-500.0) < -15
+    assert judged(-500.0) < 0
 
 
 def test_a_run_more_has_value_where_the_decision_is_open() -> None:
@@ -51,7 +51,7 @@ def test_a_run_more_has_value_where_the_decision_is_open() -> None:
         now = max(float(found.effect[0]) - 0.1, 0.0)
         values[run] = float(effects.value_of_one_run(found, threshold, freedom)[0]) - now
     assert values[1.0] > 5 * values[-3.0]
-    assert values[1.0] > 5 * abs(values[20.0])
+    assert values[1.0] > 5 * values[20.0]
 
 
 def test_the_prior_is_learnt_and_shrunk() -> None:

@@ -113,7 +113,7 @@ def advise(
     threshold = rule.worth + complexity
     freedom = freedom_for(belief, rule)
     now = np.maximum(found.effect - threshold, 0.0)
-    added = effects.value_of_one_run(found, threshold, freedom) - now
+    added = np.maximum(effects.value_of_one_run(found, threshold, freedom) - now, 0.0)
     cost = price_of_run(belief, own, threshold, rule) if price is None else price
     again = (runs < rule.most_runs) & (added > rule.patience * cost)
     keep = ~again & (found.effect > threshold)
