@@ -143,6 +143,11 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "warning.",
         ),
         Verb(
+            "diagnose",
+            "diagnose.diagnose",
+            "Ask the curves of any run what is wrong, with error rates. Exits with 1 on a warning.",
+        ),
+        Verb(
             "plot",
             "show.plot",
             "Draw a round: every trial, the best so far, settings, curves, budgets, importance.",
@@ -176,6 +181,11 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "launch",
             "launch.launch",
             "Decide whether a round's best becomes the baseline: train both again on fresh seeds.",
+        ),
+        Verb(
+            "judge",
+            "judge.judge",
+            "Keep or discard one change of a program after another, by runs of both.",
         ),
         Verb(
             "history",

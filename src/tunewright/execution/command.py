@@ -62,6 +62,7 @@ class Command:
     defaults: Mapping[str, Value] = field(default_factory=dict, hash=False)
     read: tuple[str, ...] = ()  # patterns of lines that are measurements, beside JSON
     file: GrowingFile | None = None  # of the trial's folder, that has the measurements
+    within: str = ""  # the folder that the program starts in; empty: that of this process
 
     def __post_init__(self) -> None:
         """Refuse a template that cannot be filled, every problem at once."""
