@@ -18,10 +18,11 @@ from tunewright.execution.executors.executor import Logged
 from tunewright.execution.logged_value import as_number, as_step, bad_name
 from tunewright.execution.process_group import rank
 from tunewright.execution.step_order import went_back
+from tunewright.measured import Measured
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
 from tunewright.store.claim import Claim
-from tunewright.store.curves import pack
+from tunewright.store.curves import Logged as Batch, pack, plain
 from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.spool import write_trial
@@ -29,8 +30,6 @@ from tunewright.store.trial import Status
 
 LONGEST_NAME = 200  # characters of a metric's name
 MOST_POINTS = 10_000  # then they are packed, whoever waits for company
-
-Batch = dict[str, tuple[list[int], list[float]]]
 
 
 class Asked:
@@ -88,14 +87,17 @@ class Asked:
         return self.account.seen.diverged is not None
 
     def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
-        """Record metrics at a step: `trial.log(step, valid_error=x)`, or a dictionary."""
+        """Record metrics at a step: `trial.log(step, valid_error=x)`, or a dictionary.
+
+        A value is a number, or `tw.Measured` where its uncertainty is known.
+        """
         self._check_open("log")
         try:
             step = as_step(step)
             if self._last is not None and step < self._last:
                 raise went_back(self.number, step, self._last)
             values = {
-                self._name(name): as_number(name, value)
+                self._name(name): value if isinstance(value, Measured) else as_number(name, value)
                 for name, value in {**(metrics or {}), **named}.items()
             }
         except BadValue as error:  # which would end this whole program: it is not inside a worker
@@ -146,7 +148,7 @@ class Asked:
     def _pack(self) -> None:
         if self._points:
             claim = self.account.claim
-            self.account.take(Logged(claim.trial, claim.attempt, pack(self._points)))
+            self.account.take(Logged(claim.trial, claim.attempt, pack(*plain(self._points))))
             self._points, self._count = {}, 0
 
     def _check_open(self, verb: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tunewright.design.ranges import Value
+from tunewright.measured import Measured
 from tunewright.messages import Message, markup, words
 from tunewright.store.curves import Curves
 
@@ -46,6 +47,7 @@ class Trial:
     origin: tuple[str, int] | None = None  # joined from an earlier round: its name, number there
     peak_memory_mb: float | None = None  # with everything it started; None: not measured
     applied: Mapping[str, Any] | None = None  # the values its program reports it used
+    measured: Measured | None = None  # the value with its uncertainty, where that was logged
 
     @property
     def shown_number(self) -> int | str | None:
