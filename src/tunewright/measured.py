@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from tunewright.errors import DesignError
 
-FIELDS = ("value", "sd", "n")
+CODES = {"value": "measured.bad_value", "sd": "measured.bad_sd", "n": "measured.bad_n"}
+SUFFIXES = ("_sd", "_stderr")  # of a metric that is the standard deviation of another
+COUNT = "_n"  # of one that is its number of examples
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,30 @@ def read(given: Any) -> Any:
     >>> read({"a": 1}), read(0.5)
     ({'a': 1}, 0.5)
     """
-    if isinstance(given, Mapping) and "value" in given and given.keys() <= set(FIELDS):
+    if isinstance(given, Mapping) and "value" in given and given.keys() <= CODES.keys():
         return Measured(given["value"], sd=given.get("sd"), n=given.get("n"))  # type: ignore[arg-type]
     return given
+
+
+def paired(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """Metrics of another library, with the standard deviations that it logged beside them.
+
+    `x_sd` or `x_stderr` is the standard deviation of the value `x`, and `x_n` its number of
+    examples; they stay metrics as well. What is no standard deviation is left as it is.
+
+    >>> paired({"acc": 0.5, "acc_stderr": 0.1, "acc_n": 25, "loss": 1.0})["acc"]
+    Measured(value=0.5, sd=0.1, n=25)
+    """
+    made = dict(metrics)
+    for name in metrics:
+        for suffix in SUFFIXES:
+            base = name.removesuffix(suffix)
+            if base != name and base in metrics and not isinstance(metrics[base], Measured):
+                with suppress(DesignError):
+                    made[base] = Measured(
+                        metrics[base], sd=metrics[name], n=metrics.get(f"{base}{COUNT}")
+                    )
+    return made
 
 
 def _number(field: str, given: Any) -> float:
@@ -103,4 +127,4 @@ def _bad(field: str, given: Any) -> DesignError:
         shown = repr(given)
     except Exception:  # a number of thousands of digits, or a __repr__ that raises
         shown = f"a {type(given).__name__}"
-    return DesignError(f"measured.bad_{field}", field=field, value=shown[:60])
+    return DesignError(CODES[field], field=field, value=shown[:60])

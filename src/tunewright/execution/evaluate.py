@@ -87,8 +87,9 @@ def evaluate(
 
     `with_` is a function of a `Checkpoint` that returns its metrics (numbers, or `tw.Measured`),
     or a `command(...)` with the fields {checkpoint} (the snapshot's folder), {step}, {folder} (the
-    trial's) and the hyperparameters, which prints them as one JSON object with a step. The metrics need names that
-    training does not use: `results.with_objective("full_valid_error")` then ranks by them.
+    trial's) and the hyperparameters, which prints them as one JSON object with a step. The metrics
+    need names that training does not use: `results.with_objective("full_valid_error")` then ranks
+    by them.
     `test=True` declares a look at the test set, of one configuration; the store counts the looks.
     `on_measured` receives each answer as it comes; all are returned in the trials' order.
     `progress` is as for `run`.

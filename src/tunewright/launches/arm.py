@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import numpy as np
 
@@ -39,11 +40,15 @@ class Arm:
     alike: bool | None = None  # whether every run logged the very same curve; None: not known
     deterministic: bool = False  # declared: it gives the same value under every seed
     steps: float | None = None  # for how many steps it trains; None: not known
+    measured_sd: float | None = None  # of one value by measurement alone; None: not known
+    examples: int | None = None  # that each value was measured on; None: not known
 
     def __post_init__(self) -> None:
         wrong = [value for value in self.values if not is_number(value)]
         if wrong:
             raise DesignError("launch.value_not_finite", label=self.label, values=wrong)
+        if self.measured_sd is not None and not 0 <= self.measured_sd < np.inf:
+            raise DesignError("measured.bad_sd", field="measured_sd", value=repr(self.measured_sd))
         if self.splits and len(self.splits) != len(self.values):
             raise DesignError(
                 "launch.split_of_every_value",
@@ -81,6 +86,7 @@ class Arm:
             alike=same_curves(first.trials, first.objective.metric),
             deterministic=first.deterministic,
             steps=_steps(first),
+            **_measured(several),
         )
 
     @property
@@ -116,6 +122,22 @@ class Arm:
         for value, split in zip(self.oriented, self.splits, strict=False):
             found.setdefault(split, []).append(float(value))
         return {split: np.array(values) for split, values in found.items()}
+
+
+class _Measurement(TypedDict):
+    measured_sd: float | None
+    examples: int | None
+
+
+def _measured(several: list[Repeats]) -> _Measurement:
+    """How well one value of its runs is measured; None unless every run logged that."""
+    runs = [trial for own in several for trial in own if trial.value is not None]
+    known = [trial.measured for trial in runs if trial.measured is not None]
+    if not known or len(known) < len(runs):
+        return {"measured_sd": None, "examples": None}
+    counts = [one.n for one in known if one.n is not None]
+    sd = float(np.sqrt(np.mean([one.sd**2 for one in known])))
+    return {"measured_sd": sd, "examples": min(counts) if len(counts) == len(known) else None}
 
 
 def _steps(repeats: Repeats) -> float | None:

@@ -21,6 +21,7 @@ from tunewright.errors import DesignError
 from tunewright.launches.arm import Arm
 from tunewright.launches.terms import FEWEST_SPLITS
 from tunewright.messages import Message
+from tunewright.stats.measurement import sd_of_difference
 from tunewright.stats.noise import Floats
 from tunewright.stats.spread import Spread, chi_square_interval
 from tunewright.store.results import Results
@@ -29,6 +30,7 @@ from tunewright.store.trial import Trial
 FILE = "per_example.npy"
 DRAWS = 1000  # of the bootstrap
 _FEWEST_EXAMPLES = 30
+UNKNOWN_FREEDOM = 30  # of a measurement on an unknown number of examples
 _THIRD = 3.0  # of the degrees of freedom are used, as for repeats: the noise is not normal
 
 Statistic = Callable[[Floats], float]
@@ -76,6 +78,25 @@ def of_gain(
     low, high = chi_square_interval(sd, len(a) - 1)
     how = Message("variance.bootstrap", {"examples": len(a), "draws": DRAWS})
     return Spread("data", sd, low, high, len(a) - 1, how)
+
+
+def of_measurement(candidate: Arm, baseline: Arm) -> Spread | None:
+    """How well the difference of two arms is known from what their runs report of each value.
+
+    None where that is not known, and where the runs are on several splits: their spread has it.
+    Repeats on one validation set share their error, so that more of them do not lower it.
+    """
+    one, other = candidate.measured_sd, baseline.measured_sd
+    if one is None or other is None or len({*candidate.splits, *baseline.splits}) > 1:
+        return None
+    sd = sd_of_difference(one, other)
+    if not sd > 0:
+        return None
+    counts = [n for n in (candidate.examples, baseline.examples) if n is not None]
+    freedom = max(min(counts) - 1, 1) if len(counts) == 2 else UNKNOWN_FREEDOM
+    low, high = chi_square_interval(sd, freedom)
+    how = Message("variance.measurement", {"examples": min(counts) if counts else None})
+    return Spread("data", sd, low, high, freedom, how)
 
 
 def by_split(arm: Arm) -> Spread | None:

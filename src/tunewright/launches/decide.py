@@ -15,6 +15,7 @@ from tunewright.errors import DesignError
 from tunewright.finding import Finding
 from tunewright.launches.arm import Arm
 from tunewright.launches.case import Case, plan_for, posterior_of
+from tunewright.launches.data_variance import of_measurement
 from tunewright.launches.grounds import claim_of, objections, unlike
 from tunewright.launches.launch import Launch, Verdict
 from tunewright.launches.plan import FEWEST_RUNS, FUTILE, NOT_WORSE_RATE, RATE
@@ -59,6 +60,10 @@ def decide(
     sequential plan applies (3, 5, 8, 13, 20). `findings` of the checklist can forbid the
     comparison. `history` is the standard deviation of earlier repeats of the pipeline.
 
+    Where the runs of both arms logged how well they are measured (`tw.Measured`) on one validation
+    set, the part of that error which the arms do not share is added to the gain: repeats cannot
+    show it. Runs on several data splits show it themselves.
+
     `study` and `data` add study and data variance to the gain: with `study` the claim is that the
     feature helps however it is tuned, without it that this point is better.
 
@@ -85,6 +90,8 @@ def decide(
     claim, why_claim = claim_of(own, other, terms.claim)
     past = History.declared(terms.sd) if terms.sd is not None else history or NOTHING
     posterior, method, apart = posterior_of(own, other, past, terms.same_data)
+    if data is None and not exact and method != "paired by split":
+        data = of_measurement(own, other)
     spreads = [spread for spread in (study, data) if spread is not None]
     if posterior is not None:
         for spread in spreads:
