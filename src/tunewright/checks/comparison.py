@@ -50,7 +50,7 @@ class Pair:
     region: SharedRegion | None  # b minus a, over points where both do well
     same_place: bool | None  # whether both are best at about the same nuisance values
     why: Message | None = None  # why they cannot be compared
-    resolves: float = 0.0  # the smallest difference that measurement tells apart
+    resolves: float = 0.0  # the smallest difference that is surely one
 
     def worse(self, side: float) -> bool:
         """Whether the other is surely worse, with these trials."""
@@ -78,7 +78,7 @@ class PairEvidence:
     may_close: bool | None = None  # whether more tuning may close the gap
     same_place: bool | None = None
     shared_region: SharedRegion | None = None
-    resolves: float | None = None  # the gap is smaller than what measurement tells apart
+    resolves: float | None = None  # the gap is smaller than what measurement resolves
 
 
 @dataclass(frozen=True)
