@@ -44,6 +44,14 @@ from tunewright.store.outcome import Outcome
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
 
+EarlyStoppingOption = Annotated[
+    bool,
+    typer.Option(
+        "--early-stopping",
+        help="Stop trials that cannot win, once 60 of each study have finished.",
+    ),
+]
+
 
 def run(
     round: RoundName,
@@ -64,13 +72,7 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed trials again.")
     ] = False,
-    early_stopping: Annotated[
-        bool,
-        typer.Option(
-            "--early-stopping",
-            help="Stop trials that cannot win, once 60 of each study have finished.",
-        ),
-    ] = False,
+    early_stopping: EarlyStoppingOption = False,
     search: SearchOption = None,
     listed: ListedOption = None,
     on: where.OnOption = "local",
@@ -215,6 +217,7 @@ def worker(
     workers: WorkersOption = None,
     pack: where.PackOption = None,
     max_hours: HoursOption = None,
+    early_stopping: EarlyStoppingOption = False,
     sink: SinkOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -235,6 +238,7 @@ def worker(
         search=begun,
         max_hours=max_hours,
         join=True,
+        early_stopping=early_stopping,
         sinks=sink,
         json=json,
     )

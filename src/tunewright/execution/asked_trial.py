@@ -14,9 +14,10 @@ from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, WorkloadError
 from tunewright.execution.account import Account
 from tunewright.execution.conclude import conclude, watched_metrics
+from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.executors.executor import Logged
 from tunewright.execution.logged_value import as_number, as_step, bad_name
-from tunewright.execution.process_group import rank
+from tunewright.execution.process_group import rank, shared
 from tunewright.execution.step_order import went_back
 from tunewright.measured import Measured
 from tunewright.messages import Message
@@ -45,6 +46,7 @@ class Asked:
         meaning: Meaning,
         root: Path | None,
         commit: Callable[[Asked], None],
+        early: EarlyStopping | None = None,
     ) -> None:
         """`commit` writes what is new to the store; sessions make these, users use them."""
         self.configuration: Mapping[str, Value] = dict(claim.configuration or {})
@@ -56,6 +58,9 @@ class Asked:
         self._objective = objective
         self._root = root
         self._commit = commit
+        self._early = early
+        self._cannot_win: Message | None = None
+        self._stop_seen = False  # on every rank; rank 0 alone knows why
         self._points: Batch = {}
         self._count = 0
         self._last: int | None = None
@@ -86,6 +91,15 @@ class Asked:
         self._pack()
         return self.account.seen.diverged is not None
 
+    @property
+    def stop_asked(self) -> bool:
+        """Whether early stopping has ruled it out: stop training, then `finish` it as pruned.
+
+        In a process group every rank asks at the same place, and gets the answer of rank 0.
+        """
+        self._stop_seen = bool(shared(lambda: self._cannot_win is not None))
+        return self._stop_seen
+
     def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
         """Record metrics at a step: `trial.log(step, valid_error=x)`, or a dictionary.
 
@@ -109,6 +123,11 @@ class Asked:
             steps.append(step)
             numbers.append(value)
         self._count += len(values)
+        if self._early is not None and self._objective.metric in values:
+            own = float(values[self._objective.metric])
+            point = pack({self._objective.metric: ([step], [own])})
+            reason = self._early.look(self.account.claim.trial, point)
+            self._cannot_win = self._cannot_win or reason
         now = time.monotonic()
         if self._count >= MOST_POINTS or now >= self.account.due_at(now):
             self._pack()
@@ -117,11 +136,18 @@ class Asked:
     def finish(self) -> None:
         """It was trained to its end: completed, or infeasible if it diverged on the way.
 
-        Without the objective ever logged it is failed; `status` is what it became.
+        After `stop_asked`, and before the last step of its schedule, it is pruned. Without the
+        objective ever logged it is failed; `status` is what it became.
         """
         self._check_open("finish")
         self._pack()
         seen = self.account.seen
+        trial = self.account.claim.trial
+        stopped = self._stop_seen if self._early is None else self._cannot_win is not None
+        whole = self._early is not None and self._early.reached_end(trial)
+        if stopped and not whole and seen.diverged is None:
+            self._end(Outcome("pruned", self._cannot_win))
+            return
         self._end(conclude(Outcome("completed"), seen, self._objective, deaths=0))
 
     def infeasible(self, reason: str) -> None:
