@@ -25,6 +25,7 @@ from tunewright.messages.en import (
     findings_space,
     importers,
     launches,
+    phrases,
     probes,
     probes_throughput,
     progress,
@@ -69,3 +70,4 @@ ACTIONS: Mapping[str, Template] = {
     **errors.REMEDIES,
     **{k: v for one in _FINDINGS for k, v in one.ACTIONS.items()},
 }
+PHRASES, COUNTED, LABELS = phrases.PHRASES, phrases.COUNTED, phrases.LABELS
