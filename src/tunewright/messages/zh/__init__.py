@@ -10,9 +10,42 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 
 from tunewright.messages import Facts, Template, en
-from tunewright.messages.zh import phrases
+from tunewright.messages.zh import (
+    actions,
+    campaigns,
+    errors,
+    errors_execution,
+    errors_probes,
+    errors_store,
+    findings_applied,
+    findings_curves,
+    findings_space,
+    phrases,
+    progress,
+    project,
+    proposals,
+    reasons,
+    report,
+    rounds,
+)
 
-MODULES: tuple[ModuleType, ...] = ()  # one for each of English, by its name
+MODULES: tuple[ModuleType, ...] = (
+    actions,
+    campaigns,
+    errors,
+    errors_execution,
+    errors_probes,
+    errors_store,
+    findings_applied,
+    findings_curves,
+    findings_space,
+    progress,
+    project,
+    proposals,
+    reasons,
+    report,
+    rounds,
+)  # one for each of English, by its name
 
 
 def _merged(name: str) -> dict[str, object]:
