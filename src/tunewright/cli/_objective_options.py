@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from tunewright.actions import RunTrials
 from tunewright.cli._options import chosen
-from tunewright.design.objective import Objective
+from tunewright.design.objective import PLACES, Objective
 from tunewright.errors import Misuse
 from tunewright.messages import Message, words
 from tunewright.present.terminal.screen import sidelines
 from tunewright.remedies import use
 from tunewright.store.results import Results
 
-PLACES: dict[str, Literal["best", "last"]] = {"best": "best", "last": "last"}
 MinimizeOption = Annotated[
     str | None,
     typer.Option(
@@ -42,7 +41,7 @@ AtOption = Annotated[
     typer.Option(
         "--at",
         metavar="WHEN",
-        help="Judge by the best value over training, or by the last one: best or last.",
+        help=f"Judge by the best value over training, or by the last one: {' or '.join(PLACES)}.",
         show_default=False,
     ),
 ]
@@ -83,7 +82,7 @@ def objective_asked(
         )
     asked = results.objective
     if at is not None:
-        asked = replace(asked, at=chosen(at, PLACES, "--at"))
+        asked = replace(asked, at=chosen(at, {place: place for place in PLACES}, "--at"))
     metric = minimize if minimize is not None else maximize
     if metric is None:
         return asked
