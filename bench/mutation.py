@@ -1,7 +1,7 @@
 """Do the tests notice small faults? Mutation testing of stats/, launches/ and checks/.
 
     python bench/mutation.py [--share 0.08] [--least 4] [--seed 20261118] [--only stats ...]
-    python bench/mutation.py --again          # the survivors of the raw lines, on today's code
+    python bench/mutation.py --again --tests FILE ...   # what survived, by tests written since
     python bench/mutation.py --table          # bench/results/mutation.md from the raw lines
 
 The sample: of each file, a share of its mutants (bench/mutants.py), at least `--least`, drawn by
@@ -13,8 +13,9 @@ all), until one fails. Another mutant of what runs on import is tried in a new p
 file's own tests and the OTHER_FILES that reach it most.
 
 A raw line is one mutant: its file, line, change, outcome (killed, survived, or not reached by any
-test), the test that failed. The figures depend on the tests, not on the speed of the machine,
-except that a mutant which takes PATIENCE times as long as its tests counts as killed.
+test), the test that failed. A mutant that takes PATIENCE times the time of its tests, in CPU
+seconds, counts as killed. With --again, tests that start processes or train count too, and the
+doctests of the files.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import gc
 import json
 import os
 import random
+import resource
 import select
 import shutil
 import signal
@@ -56,6 +58,7 @@ QUICK = "not (slow or beyond_core or ray or postgres or torch)"
 OTHER_FILES = 2  # of tests, for a mutant of what runs on import
 SECONDS = 4.0  # of tests of other files, by what they took in the baseline
 PATIENCE, SLACK_S = 8.0, 25.0
+LONGEST_S = 1800.0  # by the clock
 RAW = Path(__file__).parent / "results" / "mutation.jsonl"
 Line = dict[str, Any]
 Change = tuple[Any, str, Any]  # whose attribute, its name, its value
@@ -78,7 +81,7 @@ def survivors(lines: list[Line]) -> dict[Path, list[Mutant]]:
     """The mutants of raw lines that no test killed, found again in today's source by their text."""
     chosen: dict[Path, list[Mutant]] = defaultdict(list)
     for line in lines:
-        if line["outcome"] == "killed":
+        if line["outcome"] == "killed" or line["file"].endswith("__init__.py"):
             continue
         path = SOURCE / line["file"]
         like = [
@@ -320,11 +323,12 @@ def codes(code: CodeType) -> list[tuple[tuple[str, int], CodeType]]:
 
 
 def in_a_fork(task: Any, limit_s: float) -> str | None:
-    """Run a task in a fork; its answer, or "time" or "death" where it gave none."""
+    """Run a task in a fork, for so many CPU seconds; its answer."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_CPU, (round(limit_s), round(limit_s) + 1))
         os.close(reading)
         quiet = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
@@ -334,14 +338,13 @@ def in_a_fork(task: Any, limit_s: float) -> str | None:
         finally:
             os._exit(0)
     os.close(writing)
-    answer = os.read(reading, 100_000) if select.select([reading], [], [], limit_s)[0] else b""
+    answer = os.read(reading, 100_000) if select.select([reading], [], [], LONGEST_S)[0] else b""
     os.close(reading)
-    timed_out = not answer and os.waitpid(child, os.WNOHANG) == (0, 0)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         os.waitpid(child, 0)
-    return json.loads(answer) if answer else "time" if timed_out else "death"
+    return json.loads(answer) if answer else "time or death"
 
 
 @functools.cache
@@ -386,6 +389,7 @@ def main() -> None:
     reader.add_argument("--seed", type=int, default=20261118)
     reader.add_argument("--only", nargs="+")
     reader.add_argument("--again", action="store_true")
+    reader.add_argument("--tests", nargs="+")
     reader.add_argument("--table", action="store_true")
     reader.add_argument("--out", type=Path, default=RAW)
     arguments = reader.parse_args()
@@ -399,8 +403,13 @@ def main() -> None:
             chosen, out = sample(arguments), arguments.out
             out.unlink(missing_ok=True)
         folders = [f"tests/{folder}" for folder in (*(arguments.only or TESTS),)]
+        which = QUICK
+        if arguments.tests:
+            sources = [str(path.relative_to(ROOT)) for path in chosen]
+            folders = [*arguments.tests, "--doctest-modules", *sources]
+            which = QUICK.replace("beyond_core or ", "")
         options = ["-o", "addopts=--import-mode=importlib", "-p", "no:cacheprovider", "-s"]
-        options += ["-p", "no:terminal", "-m", QUICK]
+        options += ["-p", "no:terminal", "-m", which]
         pytest.main([*options, *folders], plugins=[Trial(chosen, out)])
     write_page(arguments.out, again)
 
