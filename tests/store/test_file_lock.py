@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tunewright.store import file_lock
-from tunewright.store.file_lock import FileLock, holders_of
+from tunewright.store import database
+from tunewright.store.database import FileLock, _holders_of
 
 HOLDER = """
 import sys
 from pathlib import Path
-from tunewright.store import file_lock
-from tunewright.store.file_lock import FileLock, holders_of
+from tunewright.store.database import FileLock
 with FileLock(Path(sys.argv[1])).held(60):
     print("held", flush=True)
     sys.stdin.read()
@@ -85,17 +84,17 @@ def test_the_file_is_private_even_if_an_older_version_made_it(tmp_path: Path) ->
 
 def test_the_holders_of_a_lock_are_named(tmp_path: Path) -> None:
     lock = FileLock(tmp_path / "x.lock")
-    assert holders_of(lock._descriptor) == []
+    assert _holders_of(lock._descriptor) == []
     with lock.held(1.0):
-        assert holders_of(lock._descriptor) in ([os.getpid()], [])  # [] where /proc is hidden
+        assert _holders_of(lock._descriptor) in ([os.getpid()], [])  # [] where /proc is hidden
     lock.close()
-    assert holders_of(lock._descriptor) == []  # a closed file has none
+    assert _holders_of(lock._descriptor) == []  # a closed file has none
 
 
 def test_a_second_wait_in_vain_is_reported_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_lock, "AGAIN_S", 0.0)  # each wait is a wait, not only a try
+    monkeypatch.setattr(database, "AGAIN_S", 0.0)  # each wait is a wait, not only a try
     path = tmp_path / "x.lock"
     holder, waiting = FileLock(path), FileLock(path)
     with holder.held(1.0):
@@ -104,7 +103,7 @@ def test_a_second_wait_in_vain_is_reported_once(
             with waiting.held(0.01):
                 entered = True
             assert entered
-            assert len(caplog.records) == (times >= file_lock.WARN_AT)
+            assert len(caplog.records) == (times >= database._WARN_AT)
     assert "x.lock" in caplog.text
     with waiting.held(5.0):
         assert not holder._take(0.01)

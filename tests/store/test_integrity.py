@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.store.record_parts import begun, curve
 
-from tunewright.store import spool
-from tunewright.store.integrity import curve_faults
+from tunewright.errors import Damaged
+from tunewright.store import backup, spool
 from tunewright.store.outcome import Ended, Outcome
 from tunewright.store.store import Store
 
@@ -63,8 +63,8 @@ def test_a_damaged_curve_is_found_with_its_trial(path: Path, altered: str) -> No
     points = bytes(data) if altered == "byte" else "no bytes at all"
     change(path, "UPDATE curve SET points = ? WHERE id = 2", points)
     assert places(path) == ["trial 1 of depth"]
-    with closing(sqlite3.connect(path)) as connection:
-        assert [one.where for one in curve_faults(connection)] == ["trial 1 of depth"]
+    with pytest.raises(Damaged):
+        backup.make(path)
 
 
 def test_a_damaged_curve_of_a_repeat_is_found(path: Path) -> None:

@@ -12,7 +12,7 @@ from tunewright.errors import NotFound
 from tunewright.store import spool
 from tunewright.store.judge import not_finite
 from tunewright.store.outcome import Ended, Outcome
-from tunewright.store.rebuild import rebuild
+from tunewright.store.replay import rebuild
 from tunewright.store.store import Claim, Store
 
 
@@ -161,6 +161,6 @@ def test_the_mark_of_a_folder_may_be_lost(tmp_path: Path) -> None:
 
 def spool_mark() -> str:
     """The file by which a folder of trials names its store."""
-    from tunewright.store.rebuild import MARK
+    from tunewright.store.open_store import MARK
 
     return MARK

@@ -10,7 +10,7 @@ from tests.store.record_parts import a_trial, some_results
 from tunewright.design.names import Meaning
 from tunewright.design.objective import maximize
 from tunewright.store.curves import Batch, Curves, pack
-from tunewright.store.repeats import Repeats, same_curves, same_values
+from tunewright.store.results import Repeats, same_curves, same_values
 from tunewright.store.trial import Trial
 
 

@@ -27,7 +27,7 @@ from tunewright.errors import (
     WorkloadError,
 )
 from tunewright.messages import words
-from tunewright.store.secrets import masked_words
+from tunewright.store.address import masked_words
 
 FINE = 0  # infeasible and failed trials included
 WARNED = 1  # the checklist warns, or `again` gave another value
