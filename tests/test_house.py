@@ -50,6 +50,7 @@ ORDER = (
         "trials",
     ),
     *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "sinks"),
+    *("diagnosis", "referee"),
     *("project", "integrations", "protocols", "types"),
     *("present", "ui", "cli", "testing", "demo", "__main__"),
 )
@@ -62,6 +63,7 @@ APART = {
     "advice": {"execution", "search"},
     "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "design"},
     "sinks": {"search", "advice", "launches", "probes", "campaigns"},
+    "diagnosis": {"execution", "search"},
     "importers": {"execution", "search", "checks", "advice", "launches", "probes", "campaigns"},
     "stores": {"stats"},
 }
@@ -87,6 +89,8 @@ AT_THE_TOP = {
     "checks": {"numpy"},
     "advice": {"numpy"},
     "probes": {"numpy"},
+    "diagnosis": {"numpy"},
+    "referee": {"numpy"},
     "campaigns": {"numpy"},
     "pipeline": {"torch", "numpy"},
     "sinks": {"numpy", "sqlalchemy"},
@@ -100,7 +104,7 @@ VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)
 MOST_PUBLIC_NAMES = 35
 NAMESPACES = {  # of `tunewright`, beside the names in __all__
     *("advice", "campaigns", "errors", "executors", "importers", "launches", "pipeline"),
-    *("progress", "project", "protocols", "ranges", "schedule", "trials", "types", "ui"),
+    *("progress", "project", "protocols", "ranges", "referee", "schedule", "trials", "types", "ui"),
 }
 
 
@@ -170,7 +174,7 @@ def test_a_file_is_one_idea(path: Path) -> None:
 
 # They read what users, other programs and libraries write, which has no codes.
 READ_FOREIGN_TEXT = {
-    *("design/_problems.py", "execution/asked_trial.py", "execution/processes/shipping.py"),
+    *("design/round.py", "execution/asked_trial.py", "execution/processes/shipping.py"),
     "pipeline/capture.py",
     *("design/schedule.py", "execution/command.py", "execution/executors/ray/cluster.py"),
     *("execution/line_patterns.py", "execution/line_proposals.py"),

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from tests.launches.arms import HIGH, LOW, arm, codes, facts, of, repeats_of, round_results
 
-from tunewright.launches.data_variance import FILE
 from tunewright.launches.decide import decide
-from tunewright.launches.plan import POWER
-from tunewright.launches.terms import LaunchTerms
-from tunewright.launches.variance import variances_of
+from tunewright.launches.launch import POWER, LaunchTerms
+from tunewright.launches.variance import FILE, variances_of
 from tunewright.messages import Message
 from tunewright.stats.spread import Spread
 

@@ -15,8 +15,8 @@ import tunewright as tw
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, WorkloadError
+from tunewright.launches.launch import LaunchTerms
 from tunewright.launches.looks import Question, decide_by_split, known
-from tunewright.launches.terms import LaunchTerms
 from tunewright.launches.variance import variance
 from tunewright.messages import Message
 from tunewright.store.results import Results

@@ -14,7 +14,7 @@ from tunewright.design.ranges import log
 from tunewright.errors import DesignError, NotFound
 from tunewright.launches import lineage
 from tunewright.launches.lineage import Place
-from tunewright.launches.rivals import as_recorded, of_round, rivals
+from tunewright.launches.looks import as_recorded, of_round, rivals
 from tunewright.messages import Message
 from tunewright.store.joined import with_earlier
 from tunewright.store.outcome import Outcome

@@ -10,7 +10,7 @@ from tests.store.record_parts import a_trial, some_results
 from tunewright.design.names import Meaning
 from tunewright.design.objective import maximize
 from tunewright.store.curves import Batch, Curves, pack
-from tunewright.store.results import Repeats, same_curves, same_values
+from tunewright.store.results import Repeats, same_curves
 from tunewright.store.trial import Trial
 
 
@@ -69,11 +69,16 @@ def test_a_point_where_a_curve_is_not_finite_is_not_compared() -> None:
 
 
 def test_three_single_values_that_are_the_same_show_that_no_seed_is_used() -> None:
-    assert same_values([curved(0.5)] * 3, "valid_error")
-    assert not same_values([curved(0.5)] * 2, "valid_error")
-    assert same_values([curved(0.6, 0.5)] * 2, "valid_error")  # whole curves: two are enough
-    assert not same_values([curved(0.7, 0.5), curved(0.6, 0.5)], "valid_error")
-    assert not same_values([curved(0.5), curved(0.5), curved(0.51)], "valid_error")
+    results = some_results()
+
+    def seedless(*trials: Trial) -> bool:
+        return Repeats(results.trial(4), trials, results).seedless
+
+    assert seedless(*[curved(0.5)] * 3)
+    assert not seedless(*[curved(0.5)] * 2)
+    assert seedless(*[curved(0.6, 0.5)] * 2)  # whole curves: two are enough
+    assert not seedless(curved(0.7, 0.5), curved(0.6, 0.5))
+    assert not seedless(curved(0.5), curved(0.5), curved(0.51))
 
 
 def test_a_program_that_is_declared_deterministic_is_not_called_seedless() -> None:

@@ -14,6 +14,7 @@ from tunewright.messages.en import (
     actions,
     campaigns,
     design,
+    diagnosis,
     errors,
     errors_execution,
     errors_pipeline,
@@ -32,6 +33,7 @@ from tunewright.messages.en import (
     project,
     proposals,
     reasons,
+    referee,
     report,
     rounds,
 )
@@ -41,6 +43,7 @@ _SENTENCES = (
     *_FINDINGS,
     campaigns,
     design,
+    diagnosis,
     errors,
     errors_execution,
     errors_pipeline,
@@ -55,6 +58,7 @@ _SENTENCES = (
     project,
     proposals,
     reasons,
+    referee,
     report,
     rounds,
 )
@@ -68,6 +72,8 @@ SECTIONS: Mapping[str, str] = {k: v for one in _FINDINGS for k, v in one.SECTION
 ACTIONS: Mapping[str, Template] = {
     **actions.ACTIONS,
     **errors.REMEDIES,
+    **diagnosis.ACTIONS,
+    **referee.ACTIONS,
     **{k: v for one in _FINDINGS for k, v in one.ACTIONS.items()},
 }
 PHRASES, COUNTED, LABELS = phrases.PHRASES, phrases.COUNTED, phrases.LABELS
