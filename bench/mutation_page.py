@@ -49,7 +49,7 @@ def write_page(raw: Path, again: Path) -> None:
             "of wall time, and 7 that needed a new process. The wall limit is one of CPU time now.",
             "What no quick test reached lies in tests that train; those of launches count in the",
             "second run. A survivor without a reason is a gap in the tests.",
-            "Places are those of commit 37fef1ff (2026-11-18), before files of launches/ were merged.",
+            "Places are those of commit 37fef1ff, before files of launches/ were merged.",
             "",
             *scores(lines, now),
             "",
