@@ -1,4 +1,4 @@
-"""Planted faults for `bench/diagnose.py`, and all labelled cases; the rule is in diagnose_curves."""
+"""Planted faults for `bench/diagnose.py`, and all labelled cases; see diagnose_curves too."""
 
 from __future__ import annotations
 
