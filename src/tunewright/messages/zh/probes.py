@@ -6,9 +6,7 @@ from tunewright import messages
 from tunewright.messages import Facts, Template, declared, sentence, words
 
 DISGUISED = "这只是变相降低学习率：请直接降低学习率"
-OTHERS = (
-    "请试其他办法：归一化与残差连接、分支零初始化、换优化器，最后才是更低的学习率"
-)
+OTHERS = "请试其他办法：归一化与残差连接、分支零初始化、换优化器，最后才是更低的学习率"
 SIDES = {"high": "上", "low": "下", "upper": "上", "lower": "下"}
 UNITS = {"steps": "步", "epochs": "轮"}  # of training
 
@@ -102,9 +100,7 @@ def _clip_recorded_headline(facts: Facts) -> str:
 
 def _no_warmup(facts: Facts) -> str:
     """That no warm-up alone is enough."""
-    return (
-        f"至多 {facts['longest']:,} 步的预热都不能使学习率 {facts['learning_rate']:.3g} 稳定"
-    )
+    return f"至多 {facts['longest']:,} 步的预热都不能使学习率 {facts['learning_rate']:.3g} 稳定"
 
 
 def _warmup_found(facts: Facts) -> str:
@@ -216,9 +212,7 @@ def _about(facts: Facts) -> str:
 
 
 def _critical_above(facts: Facts) -> str:
-    return (
-        f"{_about(facts)}，高于试过的所有大小：直到 {facts['largest']}，增大批量几乎按比例减少步数。"
-    )
+    return f"{_about(facts)}，高于试过的所有大小：直到 {facts['largest']}，增大批量几乎按比例减少步数。"
 
 
 def _critical_below(facts: Facts) -> str:
@@ -350,7 +344,10 @@ ANSWERS: dict[str, tuple[Template, Template]] = {
         lambda facts: f"{_no_warmup(facts)}，裁剪不能，两者并用也不能；{OTHERS}",
     ),
     "probe.warmup.found": (_warmup_headline, _warmup_found),
-    "probe.train_steps.not_begun": ("扫描无法开始：缺少一些东西", "扫描无法开始：缺少它需要的东西。"),
+    "probe.train_steps.not_begun": (
+        "扫描无法开始：缺少一些东西",
+        "扫描无法开始：缺少它需要的东西。",
+    ),
     "probe.train_steps.unknown": ("不知道何时拟合训练数据", "不知道何时拟合训练数据。"),
     "probe.train_steps.diverges": (
         "所有恒定学习率都发散",
@@ -460,9 +457,7 @@ SENTENCES: dict[str, Template] = {
         "最初训练多长：max_train_steps=1000（--max-train-steps 1000），或 "
         "{declare.means.steps_per_epoch}，用 20 轮"
     ),
-    "probe.train_steps.no_value": (
-        "{name} 的值：fixed={{{name!r}: ...}}（--fixed {name}=...）"
-    ),
+    "probe.train_steps.no_value": ("{name} 的值：fixed={{{name!r}: ...}}（--fixed {name}=...）"),
     "probe.off_value": _off_value,
     "probe.critical_batch.few_feasible": (
         "批量大小 {batch_size} 需要三次可行的试验：{trials} 次中有 {feasible} 次。请缩小范围"
@@ -484,16 +479,12 @@ SENTENCES: dict[str, Template] = {
         "{name:off {constant}}"
     ),
     "probe.clip.share_unknown": "不知道裁剪了多少：请记录裁剪之前的 {name}",
-    "probe.warmup.long": (
-        "占 {name} 的 {share:percent} 的预热很长：训练总共 {steps:,} 步可能不够"
-    ),
+    "probe.warmup.long": ("占 {name} 的 {share:percent} 的预热很长：训练总共 {steps:,} 步可能不够"),
     "probe.no_schedule": "假定程序的学习率恒定；它没有学习率调度",
     "probe.holds_for": _holds_for,
     "probe.stayed_on": "{names:list} 按要求保持开启",
     "probe.critical_batch.left_out": "未计入：批量大小 {batch_size}：{why:message}",
-    "probe.critical_batch.misfit": (
-        "步数不符合曲线 S_min (1 + B_crit / B)：请分别看每个大小"
-    ),
+    "probe.critical_batch.misfit": ("步数不符合曲线 S_min (1 + B_crit / B)：请分别看每个大小"),
     "probe.critical_batch.caveat": "批量大小 {batch_size}：{why:message}",
     "probe.criterion": _criterion,
     "probe.interrupted": "已中断；再次运行同样的命令即可从中断处恢复",
