@@ -20,7 +20,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench.diagnose_curves import Case, Floats, cases
+from bench.diagnose_curves import Case, Floats
+from bench.diagnose_faults import cases
 
 from tunewright.diagnosis import _scores as scores
 from tunewright.diagnosis._limits import LIMITS

@@ -28,6 +28,7 @@ LEAVES = (
     "remedies",
     "errors",
     "finding",
+    "measured",
     "_jax_arrays",
     "_namespace",
     "_typed_tree",

@@ -35,14 +35,14 @@ def test_judge(shell: Shell, tmp_path: Path) -> None:
     own = tw.referee.Referee(store=folder / "tuning.db")
     assert plain(own.status()) == begun
     commit(folder, 1.0)
-    decision: dict[str, Any] = shell("judge", "try", *store)
+    decision: dict[str, Any] = shell("judge", "try", *store, "--on", "inline")
     assert plain(own.history()[-1]) == decision
     assert decision["verdict"] == "keep"
     assert shell("judge", "history", *store) == {"decisions": [decision]}
     assert plain(own.status()) == shell("judge", "status", *store)
-    quote = shell("judge", "quote", *store)
+    quote = shell("judge", "quote", *store, "--on", "inline")
     assert plain(own.status())["quote"] == quote
     for verb in ("status", "history"):
         assert "keep" in shell("judge", verb, *store, text=True) or verb == "status"
-    audit = shell("judge", "audit", *store)
+    audit = shell("judge", "audit", *store, "--on", "inline")
     assert audit["removals"][0]["verdict"] == "keep"

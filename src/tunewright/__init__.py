@@ -7,6 +7,7 @@ import tunewright as tw
     tw.run, tw.repeat, tw.load     train a round, and read it back
     tw.worker                      join a round that another process runs
     tw.current_run                 the handle of the trial that this program trains
+    tw.Measured                    a logged value with its uncertainty
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
     tw.launch, tw.next_round       the new baseline, and the next question
     tw.diagnose                    the curves of any run: what is wrong, with error rates
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from tunewright.launches.decide import decide as decide
     from tunewright.launches.lineage import history as history
     from tunewright.launches.workflow import launch as launch
+    from tunewright.measured import Measured as Measured
     from tunewright.present import figures as plots
     from tunewright.present.report import report as report
     from tunewright.ui.embed import show as show
@@ -92,6 +94,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Infeasible",
     "Local",
+    "Measured",
     "Round",
     "Workload",
     "campaign",
@@ -148,6 +151,7 @@ _HOMES = {
     "launches.decide": ("decide",),
     "launches.lineage": ("history",),
     "launches.workflow": ("launch",),
+    "measured": ("Measured",),
     "present.report": ("report",),
     "ui.embed": ("show",),
     "ui.serve": ("serve",),

@@ -38,10 +38,10 @@ def test_a_lineage_from_begin_to_audit(tmp_path: Path) -> None:
     assert decision.baseline_runs >= 3
     useless = commit(folder, 1.0, "# a comment\n")
     verdict = own.attempt().verdict
-    write(folder, 1.5)  # not committed: the working tree is judged, and left alone
+    write(folder, 1.8)  # not committed: the working tree is judged, and left alone
     worse = own.attempt()
-    assert worse.verdict == "discard" and worse.interval[1] < 0
-    assert "SIZE = 1.5" in (folder / "train.py").read_text()
+    assert worse.verdict == "discard" and worse.expected_gain < -0.2
+    assert "SIZE = 1.8" in (folder / "train.py").read_text()
     git(folder, "checkout", "-q", "--", ".")
     status = own.status()
     assert (status.tried, status.first) == (3, first)

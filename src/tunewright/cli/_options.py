@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.text import Text
 
 from tunewright.actions import RunTrials
-from tunewright.design.objective import Objective
+from tunewright.design.objective import PLACES, Objective
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
 from tunewright.execution.executors import devices
@@ -91,7 +91,6 @@ HoursOption = Annotated[
         show_default=False,
     ),
 ]
-PLACES: dict[str, Literal["best", "last"]] = {"best": "best", "last": "last"}
 MinimizeOption = Annotated[
     str | None,
     typer.Option(
@@ -115,7 +114,7 @@ AtOption = Annotated[
     typer.Option(
         "--at",
         metavar="WHEN",
-        help="Judge by the best value over training, or by the last one: best or last.",
+        help=f"Judge by the best value over training, or by the last one: {' or '.join(PLACES)}.",
         show_default=False,
     ),
 ]
@@ -251,7 +250,7 @@ def objective_asked(
         )
     asked = results.objective
     if at is not None:
-        asked = replace(asked, at=chosen(at, PLACES, "--at"))
+        asked = replace(asked, at=chosen(at, {place: place for place in PLACES}, "--at"))
     metric = minimize if minimize is not None else maximize
     if metric is None:
         return asked

@@ -26,7 +26,7 @@ from tunewright.design.round_file import write_round
 from tunewright.errors import Misuse
 from tunewright.execution.again import Again, again as train_again
 from tunewright.execution.command import command
-from tunewright.execution.evaluate import Measure, Measured, evaluate as evaluate_trials
+from tunewright.execution.evaluate import Evaluated, Measure, evaluate as evaluate_trials
 from tunewright.execution.run import load
 from tunewright.launches.final import final_test, fold
 from tunewright.messages import Message, words
@@ -142,8 +142,12 @@ def final(
         print_final(verdict)
 
 
-def _progress(one: Measured) -> None:
-    said = words.configuration(one.metrics) if one.reason is None else str(one.reason)
+def _progress(one: Evaluated) -> None:
+    said = (
+        words.configuration({name: float(value) for name, value in one.metrics.items()})
+        if one.reason is None
+        else str(one.reason)
+    )
     sidelines().print(f"trial {one.trial.number}: {words.printable(said)}", markup=False)
 
 

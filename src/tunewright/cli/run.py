@@ -182,6 +182,15 @@ def _value(cell: str) -> Value:
     return text
 
 
+EarlyStoppingOption = Annotated[
+    bool,
+    typer.Option(
+        "--early-stopping",
+        help="Stop trials that cannot win, once 60 of each study have finished.",
+    ),
+]
+
+
 def run(
     round: RoundName,
     workers: WorkersOption = None,
@@ -201,13 +210,7 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed trials again.")
     ] = False,
-    early_stopping: Annotated[
-        bool,
-        typer.Option(
-            "--early-stopping",
-            help="Stop trials that cannot win, once 60 of each study have finished.",
-        ),
-    ] = False,
+    early_stopping: EarlyStoppingOption = False,
     search: SearchOption = None,
     listed: ListedOption = None,
     on: where.OnOption = "local",
@@ -352,6 +355,7 @@ def worker(
     workers: WorkersOption = None,
     pack: where.PackOption = None,
     max_hours: HoursOption = None,
+    early_stopping: EarlyStoppingOption = False,
     sink: SinkOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -372,6 +376,7 @@ def worker(
         search=begun,
         max_hours=max_hours,
         join=True,
+        early_stopping=early_stopping,
         sinks=sink,
         json=json,
     )

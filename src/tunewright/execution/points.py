@@ -16,10 +16,11 @@ from typing import Any
 
 from tunewright._jax_arrays import is_jax_array, numbers as jax_numbers
 from tunewright.errors import Diverged
-from tunewright.store.curves import pack
+from tunewright.measured import Measured
+from tunewright.store.curves import Logged, pack, plain
 from tunewright.store.judge import not_finite
 
-Point = tuple[int, str, float]  # step, metric, value
+Point = tuple[int, str, float | Measured]  # step, metric, value
 Columns = tuple[Sequence[int], Mapping[str, Sequence[float]]]  # steps, a value at each by metric
 MOST_POINTS = 100_000  # in one batch; more waiting points than this make the training loop help
 MOST_HELD = 100  # device tensors, then they are read
@@ -89,7 +90,7 @@ class Points:
 
     def check_finite(self, point: Point) -> None:
         """End the trial when a watched metric is not finite; others may be what they are."""
-        step, name, value = point
+        step, name, value = point[0], point[1], float(point[2])
         if name in self._watched and not math.isfinite(value):
             raise Diverged(not_finite(name, value, step))
 
@@ -98,7 +99,7 @@ class Points:
         waiting = self._waiting
         with self._telling:
             while waiting:
-                batch: dict[str, tuple[list[int], list[float]]] = {}
+                batch: Logged = {}
                 left = MOST_POINTS
                 while waiting and left > 0:
                     item = waiting.popleft()
@@ -119,18 +120,19 @@ class Points:
                     steps.append(step)
                     values.append(value)
                     left -= 1
-                self._hear(batch)
-                self._tell(pack(batch))
+                points, spreads = plain(batch)
+                self._hear(points)
+                self._tell(pack(points, spreads))
 
 
-def _numbers(held: list[Any]) -> list[float]:
-    """The numbers of tensors and floats, one transfer per device and type."""
+def _numbers(held: list[Any]) -> list[float | Measured]:
+    """Tensors as numbers, one transfer per device and type; what is a number already stays."""
     torch: Any = sys.modules.get("torch")
     groups: dict[tuple[Any, Any], list[int]] = {}
     for at, value in enumerate(held):
         if is_jax_array(value):
             groups.setdefault(("jax", None), []).append(at)
-        elif not isinstance(value, float):
+        elif not isinstance(value, float | Measured):
             groups.setdefault((value.device, value.dtype), []).append(at)
     for (device, _), places in groups.items():
         together = [held[at] for at in places]

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
-from tunewright.design.objective import Objective
+from tunewright.design.objective import At, Objective
 from tunewright.design.ranges import Choice, Integers, Linear, Log, Range, Value
 from tunewright.errors import DesignError, MissingExtra, NotFound
 from tunewright.importers.build_round import Options, take_over
@@ -219,7 +219,7 @@ def _value_names(count: int) -> list[str]:
     return ["value"] if count == 1 else [f"value_{place}" for place in range(count)]
 
 
-def _judged_at(trials: Sequence[Any]) -> Literal["best", "last"] | None:
+def _judged_at(trials: Sequence[Any]) -> At | None:
     """Whether the value of a trial is the last or the best of its intermediate ones; else None."""
     ends: list[set[str]] = []
     for trial in trials:
@@ -239,9 +239,7 @@ def _judged_at(trials: Sequence[Any]) -> Literal["best", "last"] | None:
     return "best" if all("best" in same for same in ends) else None
 
 
-def _trial(
-    trial: Any, metrics: Sequence[str], judged_at: Literal["best", "last"] | None
-) -> ForeignTrial:
+def _trial(trial: Any, metrics: Sequence[str], judged_at: At | None) -> ForeignTrial:
     points = PointsInOrder()
     curve = metrics[0] if judged_at is not None else INTERMEDIATE
     for step, value in sorted(trial.intermediate_values.items()):

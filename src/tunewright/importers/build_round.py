@@ -18,7 +18,7 @@ from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.importers.files import did_you_mean
-from tunewright.importers.foreign import ForeignTrial, Source, plain_name
+from tunewright.importers.foreign import ForeignTrial, Source, plain_name, uncertain
 from tunewright.importers.roles import Role, guess_roles
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
@@ -166,7 +166,8 @@ def _belongs_nowhere(round: Round, trial: ForeignTrial) -> Message:
 
 def _trial(trial: ForeignTrial, study: Study, search: str, left_out: frozenset[str]) -> Trial:
     configuration = {n: v for n, v in trial.configuration.items() if n not in left_out}
-    batches = [Batch(1, 0, pack(trial.points))] if trial.points else []
+    points = trial.points
+    batches = [Batch(1, 0, pack(points, uncertain(points)))] if points else []
     return Trial(
         number=trial.number,
         study=study.number,

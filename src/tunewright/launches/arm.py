@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from tunewright.launches.launch import (
 from tunewright.messages import Message
 from tunewright.stats.gain import Floats, Gain, History, gain, paired_gain
 from tunewright.stats.identical import identical
+from tunewright.stats.measurement import sd_of_difference
+from tunewright.stats.spread import Spread, chi_square_interval
 from tunewright.store.provenance import Provenance
 from tunewright.store.results import Repeats, same_curves
 
@@ -51,11 +54,15 @@ class Arm:
     alike: bool | None = None  # whether every run logged the very same curve; None: not known
     deterministic: bool = False  # declared: it gives the same value under every seed
     steps: float | None = None  # for how many steps it trains; None: not known
+    measured_sd: float | None = None  # of one value by measurement alone; None: not known
+    examples: int | None = None  # that each value was measured on; None: not known
 
     def __post_init__(self) -> None:
         wrong = [value for value in self.values if not is_number(value)]
         if wrong:
             raise DesignError("launch.value_not_finite", label=self.label, values=wrong)
+        if self.measured_sd is not None and not 0 <= self.measured_sd < np.inf:
+            raise DesignError("measured.bad_sd", field="measured_sd", value=repr(self.measured_sd))
         if self.splits and len(self.splits) != len(self.values):
             raise DesignError(
                 "launch.split_of_every_value",
@@ -93,6 +100,7 @@ class Arm:
             alike=same_curves(first.trials, first.objective.metric),
             deterministic=first.deterministic,
             steps=_steps(first),
+            **_measured(several),
         )
 
     @property
@@ -128,6 +136,22 @@ class Arm:
         for value, split in zip(self.oriented, self.splits, strict=False):
             found.setdefault(split, []).append(float(value))
         return {split: np.array(values) for split, values in found.items()}
+
+
+class _Measurement(TypedDict):
+    measured_sd: float | None
+    examples: int | None
+
+
+def _measured(several: list[Repeats]) -> _Measurement:
+    """How well one value of its runs is measured; None unless every run logged that."""
+    runs = [trial for own in several for trial in own if trial.value is not None]
+    known = [trial.measured for trial in runs if trial.measured is not None]
+    if not known or len(known) < len(runs):
+        return {"measured_sd": None, "examples": None}
+    counts = [one.n for one in known if one.n is not None]
+    sd = float(np.sqrt(np.mean([one.sd**2 for one in known])))
+    return {"measured_sd": sd, "examples": min(counts) if len(counts) == len(known) else None}
 
 
 def _steps(repeats: Repeats) -> float | None:
@@ -259,3 +283,28 @@ def posterior_of(
         return None, "none", apart
     shared_variance = len(a) == len(b) or min(len(a), len(b)) == 1
     return found, "one variance" if shared_variance else "a variance each", apart
+
+
+# ---- how well a difference of arms is measured
+
+
+UNKNOWN_FREEDOM = 30  # of a measurement on an unknown number of examples
+
+
+def of_measurement(candidate: Arm, baseline: Arm) -> Spread | None:
+    """How well the difference of two arms is known from what their runs report of each value.
+
+    None where that is not known, and where the runs are on several splits: their spread has it.
+    Repeats on one validation set share their error, so that more of them do not lower it.
+    """
+    one, other = candidate.measured_sd, baseline.measured_sd
+    if one is None or other is None or len({*candidate.splits, *baseline.splits}) > 1:
+        return None
+    sd = sd_of_difference(one, other)
+    if not sd > 0:
+        return None
+    counts = [n for n in (candidate.examples, baseline.examples) if n is not None]
+    freedom = max(min(counts) - 1, 1) if len(counts) == 2 else UNKNOWN_FREEDOM
+    low, high = chi_square_interval(sd, freedom)
+    how = Message("variance.measurement", {"examples": min(counts) if counts else None})
+    return Spread("data", sd, low, high, freedom, how)

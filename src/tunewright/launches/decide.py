@@ -20,7 +20,14 @@ from tunewright.checks.fairness import FairnessEvidence
 from tunewright.design.ranges import Value, same_value
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
-from tunewright.launches.arm import Arm, Case, other_code, plan_for, posterior_of
+from tunewright.launches.arm import (
+    Arm,
+    Case,
+    of_measurement,
+    other_code,
+    plan_for,
+    posterior_of,
+)
 from tunewright.launches.launch import (
     FEWEST_RUNS,
     FUTILE,
@@ -332,6 +339,10 @@ def decide(
     sequential plan applies (3, 5, 8, 13, 20). `findings` of the checklist can forbid the
     comparison. `history` is the standard deviation of earlier repeats of the pipeline.
 
+    Where the runs of both arms logged how well they are measured (`tw.Measured`) on one validation
+    set, the part of that error which the arms do not share is added to the gain: repeats cannot
+    show it. Runs on several data splits show it themselves.
+
     `study` and `data` add study and data variance to the gain: with `study` the claim is that the
     feature helps however it is tuned, without it that this point is better.
 
@@ -358,6 +369,8 @@ def decide(
     claim, why_claim = claim_of(own, other, terms.claim)
     past = History.declared(terms.sd) if terms.sd is not None else history or NOTHING
     posterior, method, apart = posterior_of(own, other, past, terms.same_data)
+    if data is None and not exact and method != "paired by split":
+        data = of_measurement(own, other)
     spreads = [spread for spread in (study, data) if spread is not None]
     if posterior is not None:
         for spread in spreads:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from tunewright.pipeline import examples
 from tunewright.pipeline.capture import captured, side_stream, waits_inside
 from tunewright.pipeline.eval_batch import Metrics, evaluating
-from tunewright.pipeline.evaluate import WEIGHT, Evaluation, add_rows
+from tunewright.pipeline.evaluate import WEIGHT, Evaluation, add_rows, sds_of, squared
 from tunewright.pipeline.precision import Precision, autocast
 from tunewright.pipeline.stretch import Lane, Replayable
 
@@ -55,8 +55,11 @@ class CapturedEvaluation:
                     found = metrics(model, examples.take(data, places))
                     add_rows(rows, found, mask, places, size)
             self._names = sorted(rows)
-            together = torch.stack([rows[name] for name in self._names])
-            self._sums = torch.stack([row.sum() for row in together])
+            weights = rows[WEIGHT]
+            total = weights.sum()
+            sums = [rows[name].sum() for name in self._names]
+            squares = [squared(rows[name], weights, total) for name in self._names]
+            self._sums = torch.stack([*sums, *squares, (weights > 0).double().sum()])
 
         self._kept = batches  # the graph reads these tensors wherever they lie
         self.reason = self._capture(model, whole)
@@ -94,10 +97,17 @@ class CapturedEvaluation:
             self._lane.replay(self.ready(), then=self.fetch)
         assert self._fetched is not None
         numbers, self._fetched = self._fetched, None
-        sums = dict(zip(self._names, numbers, strict=True))
-        total = sums.pop(WEIGHT)
-        means = {name: value / total for name, value in sums.items()}
-        return Evaluation(metrics=means, weight=total, batch_size=self._first.batch_size)
+        count, examples_seen = len(self._names), int(numbers[-1])
+        pairs = zip(numbers[:count], numbers[count:-1], strict=True)
+        sums = dict(zip(self._names, pairs, strict=True))
+        total = sums.pop(WEIGHT)[0]
+        return Evaluation(
+            metrics={name: value / total for name, (value, _) in sums.items()},
+            weight=total,
+            batch_size=self._first.batch_size,
+            sd=sds_of(sums, total, examples_seen),
+            examples=examples_seen,
+        )
 
 
 def _batches(

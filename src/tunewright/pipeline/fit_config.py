@@ -94,11 +94,12 @@ class FitConfig:
 
     def learning_rates(self, steps: range) -> list[float]:
         """The learning rates of these updates, as `learning_rate` gives each."""
-        schedule, total = self.schedule, self.max_train_steps
+        schedule: Any = self.schedule
+        total = self.max_train_steps
         if getattr(type(schedule), "learning_rate", None) is not Constant.learning_rate:
             return [self.learning_rate(step) for step in steps]  # a user's own kind of schedule
         try:
-            factors = _factors(schedule, total, steps)
+            factors = _factors(schedule, total, steps)  # type: ignore[arg-type]
         except TypeError:  # a schedule with a list in it has no hash
             factors = [schedule.factor(step, total) for step in steps]
         return [self.base_learning_rate * factor for factor in factors]

@@ -76,7 +76,7 @@ class Validator:
         if captured and self.replayed is None and not final and self._capturable():
             self.replayed = self._captured(self.last)
         counts = {f"correct_of_class_{c.label}": c.correct for c in self.last.rare_classes}
-        self.run.log(step, {**self.last.metrics, **counts})
+        self.run.log(step, {**self.last.measured, **counts})
         if self.folder is None:
             return
         if self.last.predictions is not None and self.host.is_main:

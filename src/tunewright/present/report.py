@@ -115,7 +115,10 @@ def _found(campaign: Campaign) -> Iterator[Message]:
     ):
         yield Message("campaign.launched", _launch(campaign.launched))
     for look in campaign.tested[-1:]:
-        yield Message("campaign.tested", {"look": look.look, "metrics": dict(look.metrics)})
+        yield Message(
+            "campaign.tested",
+            {"look": look.look, "metrics": {n: float(v) for n, v in look.metrics.items()}},
+        )
     yield Message("campaign.spent", _spent(campaign))
     for probe in campaign.probes:
         if (answer := message_of(probe)) is not None:  # single rows of a probe have none

@@ -23,7 +23,7 @@ GRID: Floats = np.arange(-LARGEST, LARGEST + SPACING / 2, SPACING)
 EVERY = 2  # nodes of the grid to one value that a next run may have
 NEXT: Floats = GRID[::EVERY]
 LIGHTEST = 8  # degrees of freedom of the noise, at most
-RARE, GREAT = 0.03, 8.0  # of the good changes: a repaired bug may gain many sd; their mean, in sd
+RARE, GREAT = 0.003, 8.0  # of the good changes: a repaired bug may gain many sd; their mean, in sd
 SMALLEST_S = 0.12  # sd: a baseline is never known better than that
 
 

@@ -432,6 +432,10 @@ SENTENCES: dict[str, Template] = {
     "variance.examples": "from {examples} examples",
     "variance.examples_of_runs": "from {examples} examples of {runs} runs, one run at a time",
     "variance.shared_examples": "from {examples} shared examples",
+    "variance.measurement": lambda facts: (
+        "from the uncertainty of each value, measured on the same "
+        + (f"{facts['examples']} examples" if facts["examples"] else "examples")
+    ),
     "variance.bootstrap": "from {examples} shared examples, drawn again {draws} times",
     "variance.title": "standard deviation of {metric} in {round}",
     "variance.nothing_known": "nothing is known yet",
