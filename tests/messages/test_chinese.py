@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from tunewright.messages import Template, en, zh
+from tunewright.cli._verbs import FAMILIES
+from tunewright.messages import Template, en, padded, read_in, zh
+from tunewright.present import terminal as present
 
 TABLES = ("SENTENCES", "FINDINGS", "CANNOT_JUDGE", "SECTIONS", "ACTIONS")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -46,7 +49,7 @@ def test_a_module_has_the_messages_of_the_english_one(module: ModuleType) -> Non
 def test_no_module_of_english_lacks_a_chinese_one() -> None:
     folders = (Path(one.__file__).parent for one in (en, zh))
     english, chinese = ({path.stem for path in folder.glob("*.py")} for folder in folders)
-    assert english == chinese
+    assert english == chinese - {"labels", "help"}
     registered = {one.__name__.rpartition(".")[2] for one in zh.MODULES}
     assert registered == english - {"__init__", "phrases"}
 
@@ -65,3 +68,31 @@ def test_a_sentence_is_chinese(table: str) -> None:
             plain = re.sub(r"`[^`]*`|{[^}]*}|\"[^\"]*\"|'[^']*'", "", template)
             assert CHINESE.search(plain), f"{code}: {template}"
             assert not ENGLISH.search(plain), f"{code}: {template}"
+
+
+def test_every_family_and_command_has_a_line_of_help() -> None:
+    for family, verbs in FAMILIES.items():
+        assert CHINESE.search(zh.LABELS[family])
+        for verb in verbs:
+            assert CHINESE.search(zh.LABELS[verb.help]), verb.help
+
+
+def test_a_label_fills_its_columns_in_both_languages() -> None:
+    with read_in("zh"):
+        assert padded("study", 12) == "研究        "
+    with read_in("en"):
+        assert padded("study", 12) == "study       "
+
+
+def test_every_fixed_label_of_a_page_on_a_screen_has_a_chinese_one() -> None:
+    pages = Path(present.__file__).parent.glob("*.py")
+    trees = [ast.parse(page.read_text(encoding="utf-8")) for page in pages]
+    calls = [
+        node
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "table"
+    ]
+    headings = {one.value for call in calls for one in call.args if isinstance(one, ast.Constant)}
+    assert len(headings) > 30
+    assert headings - {""} <= set(zh.LABELS)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -160,6 +161,17 @@ def label(english: str) -> Text:
     'best trials'
     """
     return Text(catalogue().LABELS.get(english, english))
+
+
+def padded(english: str, width: int) -> Text:
+    """A label filled up with spaces to a number of columns; a Chinese character takes two.
+
+    >>> padded("best", 6)
+    'best  '
+    """
+    shown = label(english)
+    wide = sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in shown)
+    return Text(shown + " " * (width - wide))
 
 
 def fill(template: Template, facts: Facts, reader: Reader | None = None) -> str:

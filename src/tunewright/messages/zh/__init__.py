@@ -24,7 +24,9 @@ from tunewright.messages.zh import (
     findings_applied,
     findings_curves,
     findings_space,
+    help,
     importers,
+    labels,
     launches,
     phrases,
     probes,
@@ -85,4 +87,4 @@ ACTIONS: Mapping[str, Template] = {
 }
 PHRASES = phrases.PHRASES
 COUNTED = phrases.COUNTED
-LABELS = phrases.LABELS
+LABELS = {**labels.LABELS, **help.LABELS}

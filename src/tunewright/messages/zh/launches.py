@@ -401,6 +401,10 @@ SENTENCES: dict[str, Template] = {
     "variance.examples": "由 {examples} 个样本得出",
     "variance.examples_of_runs": "由 {runs} 次运行的 {examples} 个样本得出，逐次运行计算",
     "variance.shared_examples": "由 {examples} 个共同样本得出",
+    "variance.measurement": lambda facts: (
+        "由每个值的不确定度得出，在相同的"
+        + (f" {facts['examples']} 个样本上测量" if facts["examples"] else "样本上测量")
+    ),
     "variance.bootstrap": "由 {examples} 个共同样本得出，重抽样 {draws} 次",
     "variance.title": "{round} 中 {metric} 的标准差",
     "variance.nothing_known": "还一无所知",
@@ -456,7 +460,7 @@ SENTENCES: dict[str, Template] = {
         "not_worse_by={not_worse_by!r}：可以接受的损失，大于 0，以指标的单位计。"
     ),
     "launch.bad_plan": "plan={plan!r}：双方各运行多少次时决定，从 1 起的整数；"
-    "要多次查看，请用 tunewright.launches.plan 中的计划。",
+    "要多次查看，请用 tunewright.launches.launch 中的计划。",
     "launch.bad_splits": "splits={splits!r}：数据划分的个数，从 {fewest} 起。",
     "launch.baseline_not_completed": (
         "{round}：作为基线的 {label} 没有完成的试验。请指定另一个：against=（--baseline）。"
