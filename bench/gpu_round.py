@@ -7,11 +7,12 @@ on 32x32 images, batch 128, tf32), dropout (an MLP with two dropout layers, fp32
 generated on the device. Every way trains the same hyperparameter points (scrambled Halton) and
 evaluates ten times.
 
-WAY: optuna1 optuna16 (a loop by hand; N processes on one SQLite study), optuna1x8 (8 trials in one
-process, scaled), local1 local16 (tw.Local, fit eager), local1c local8c (captured), packed16
-packed32 (tw.executors.Packed), packed16k (compiled), lean (one captured trial against bare
-replays), bare16 (the device's own pace: graphs of K trials, nothing else), equal16 (packed
-against alone, every value of every curve).
+WAY: optuna1 optuna16 (a loop by hand; N processes on one SQLite study), optuna16x32/500 (32 trials
+of 500 steps, scaled: the time until the first trials start, and the rest times the ratio of the
+steps), local1 local16 (tw.Local, fit eager), local1c local8c (captured), packed16 packed32 packed
+(tw.executors.Packed; the last finds the number), packed16k (compiled), lean (one captured trial
+against bare replays), bare16 (the device's own pace: graphs of K trials, nothing else), equal16
+(packed against alone, every value of every curve).
 Prints one JSON line per way.
 """
 
@@ -24,11 +25,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+from gpu_round_models import network
 from scipy.stats import qmc
 from torch import Tensor, nn
 
@@ -40,83 +43,6 @@ BATCH = {"mlp": 128, "gpt": 32, "resnet": 128, "dropout": 128}
 SPACE = {"learning_rate": (1e-4, 0.1), "weight_decay": (1e-6, 0.1)}
 Parts = tuple[Tensor, ...]
 _data: dict[str, tuple[Parts, Parts]] = {}
-
-
-class Block(nn.Module):
-    """One layer of the transformer."""
-
-    def __init__(self, width: int) -> None:
-        """Four heads."""
-        super().__init__()
-        self.norms = nn.ModuleList([nn.LayerNorm(width), nn.LayerNorm(width)])
-        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Attention, then the two linear layers."""
-        size, length, width = x.shape
-        parts = self.qkv(self.norms[0](x)).chunk(3, -1)
-        q, k, v = (part.view(size, length, 4, width // 4).transpose(1, 2) for part in parts)
-        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.out(mixed.transpose(1, 2).reshape(size, length, width))
-        return x + self.down(F.gelu(self.up(self.norms[1](x))))
-
-
-class GPT(nn.Module):
-    """A character model of 0.8 million weights."""
-
-    def __init__(self, words: int = 65, width: int = 128, layers: int = 4, length: int = 128):
-        """Embeddings, layers, head."""
-        super().__init__()
-        self.embed, self.place = nn.Embedding(words, width), nn.Embedding(length, width)
-        self.blocks = nn.Sequential(*[Block(width) for _ in range(layers)])
-        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Logits of each next character."""
-        places = self.place(torch.arange(x.shape[1], device=x.device))
-        return self.head(self.norm(self.blocks(self.embed(x) + places)))
-
-
-class Residual(nn.Module):
-    """Two convolutions and a shortcut."""
-
-    def __init__(self, inner: int, outer: int, stride: int) -> None:
-        """The shortcut is a convolution where shapes differ."""
-        super().__init__()
-        self.body = nn.Sequential(
-            nn.Conv2d(inner, outer, 3, stride, 1, bias=False),
-            nn.BatchNorm2d(outer),
-            nn.ReLU(),
-            nn.Conv2d(outer, outer, 3, 1, 1, bias=False),
-            nn.BatchNorm2d(outer),
-        )
-        same = stride == 1 and inner == outer
-        self.short = nn.Identity() if same else nn.Conv2d(inner, outer, 1, stride, bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Add and rectify."""
-        return F.relu(self.body(x) + self.short(x))
-
-
-def network(model: str) -> nn.Module:
-    """A new model."""
-    if model == "gpt":
-        return GPT()
-    if model == "resnet":
-        widths = [(16, 16, 1), (16, 16, 1), (16, 32, 2), (32, 32, 1), (32, 64, 2), (64, 64, 1)]
-        return nn.Sequential(
-            nn.Conv2d(3, 16, 3, 1, 1, bias=False),
-            nn.BatchNorm2d(16),
-            nn.ReLU(),
-            *[Residual(*each) for each in widths],
-            nn.AdaptiveAvgPool2d(1),
-            nn.Flatten(),
-            nn.Linear(64, 10),
-        )
-    drop = [nn.Dropout(0.3)] if model == "dropout" else []
-    first = [nn.Linear(784, 512), nn.ReLU(), *drop]
-    return nn.Sequential(*first, nn.Linear(512, 512), nn.ReLU(), *drop, nn.Linear(512, 10))
 
 
 def data(model: str) -> tuple[Parts, Parts]:
@@ -204,11 +130,14 @@ def _optuna_worker(url: str, model: str, steps: int, trials: int) -> None:
         drawn = {n: trial.suggest_float(n, *bounds, log=True) for n, bounds in SPACE.items()}
         return by_hand(model, **drawn, steps=steps, seed=trial.number)
 
+    data(model)
     optuna.load_study(study_name="s", storage=url).optimize(objective, n_trials=trials)
 
 
-def with_optuna(model: str, steps: int, trials: int, processes: int) -> tuple[float, list[float]]:
-    """Seconds and values."""
+def with_optuna(
+    model: str, steps: int, trials: int, processes: int
+) -> tuple[float, float, list[float]]:
+    """Seconds until every process has started a trial, seconds in all, and values."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -216,7 +145,7 @@ def with_optuna(model: str, steps: int, trials: int, processes: int) -> tuple[fl
     study = optuna.create_study(study_name="s", storage=url)
     for point in points(trials):
         study.enqueue_trial(point)
-    started = time.perf_counter()
+    started, clock = time.perf_counter(), datetime.now()
     if processes == 1:
         _optuna_worker(url, model, steps, trials)
     else:
@@ -225,7 +154,9 @@ def with_optuna(model: str, steps: int, trials: int, processes: int) -> tuple[fl
         workers = [context.Process(target=_optuna_worker, args=share) for _ in range(processes)]
         _ = [worker.start() for worker in workers], [worker.join() for worker in workers]
     wall = time.perf_counter() - started
-    return wall, [trial.value for trial in study.trials if trial.value is not None]
+    begun = sorted(t.datetime_start for t in study.trials if t.datetime_start is not None)
+    until = (begun[min(processes, len(begun)) - 1] - clock).total_seconds()
+    return until, wall, [trial.value for trial in study.trials if trial.value is not None]
 
 
 def training(model: str, captured: bool, compiled: bool = False) -> Callable[..., None]:
@@ -342,14 +273,18 @@ def curves(results: Any) -> dict[int, dict[str, list[float]]]:
 
 def measured(model: str, steps: int, trials: int, way: str) -> dict[str, Any]:
     """One line of the report."""
-    count = int("".join(c for c in way.split("x")[0] if c.isdigit()) or 1)
+    digits = "".join(c for c in way.split("x")[0] if c.isdigit())
+    count = int(digits or 1)
     values: list[float] = []
     _data.clear()  # it would travel with the training function
-    if way == "optuna1x8":
-        wall, _ = with_optuna(model, steps, 8, 1)
-        return {"wall_s": round(wall * trials / 8, 2), "scaled_from_trials": 8}
+    if way.startswith("optuna") and "x" in way:
+        few, short = map(int, way.split("x")[1].split("/"))
+        until, wall, _ = with_optuna(model, short, few, count)
+        whole = until + (wall - until) * trials * steps / (few * short)
+        return {"wall_s": round(whole, 2), "scaled_from": f"{few} trials of {short} steps",
+                "start_s": round(until, 2), "measured_s": round(wall, 2)}  # fmt: skip
     if way.startswith("optuna"):
-        wall, values = with_optuna(model, steps, trials, count)
+        _, wall, values = with_optuna(model, steps, trials, count)
     elif way.startswith("bare"):
         wall = bare(model, steps, count) * trials / count
     elif way == "lean":
@@ -359,7 +294,8 @@ def measured(model: str, steps: int, trials: int, way: str) -> dict[str, Any]:
     else:
         packed = way.startswith("packed")
         captured = packed or way.endswith(("c", "k"))
-        executor = tw.executors.Packed(trials=count) if packed else tw.Local(workers=count)
+        at_once = int(digits) if digits else None
+        executor = tw.executors.Packed(trials=at_once) if packed else tw.Local(workers=count)
         wall, results = with_ours(model, steps, trials, executor, captured, way.endswith("k"))
         values = [trial.value for trial in results.trials if trial.status == "completed"]
     best = {"done": len(values), "best": min(values)} if values else {}

@@ -16,7 +16,17 @@ import tunewright as tw
 PAGE = Path(__file__).parent / "reference.md"
 GROUPS = {
     "What will be tried": (
-        *("Round", "Workload", "command", "current_run", "linear", "log", "integers", "choice"),
+        *(
+            "Round",
+            "Workload",
+            "command",
+            "current_run",
+            "Measured",
+            "linear",
+            "log",
+            "integers",
+            "choice",
+        ),
         *("given", "minimize", "maximize", "presets.space", "ranges"),
     ),
     "Inside a training function": ("protocols", "Infeasible"),

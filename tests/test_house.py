@@ -28,6 +28,7 @@ LEAVES = (
     "remedies",
     "errors",
     "finding",
+    "measured",
     "_jax_arrays",
     "_namespace",
     "_typed_tree",
@@ -174,7 +175,7 @@ def test_a_file_is_one_idea(path: Path) -> None:
 
 # They read what users, other programs and libraries write, which has no codes.
 READ_FOREIGN_TEXT = {
-    *("design/_problems.py", "execution/asked_trial.py", "execution/processes/shipping.py"),
+    *("design/round.py", "execution/asked_trial.py", "execution/processes/shipping.py"),
     "pipeline/capture.py",
     *("design/schedule.py", "execution/command.py", "execution/executors/ray/cluster.py"),
     *("execution/line_patterns.py", "execution/line_proposals.py"),

@@ -7,6 +7,7 @@ import tunewright as tw
     tw.run, tw.repeat, tw.load     train a round, and read it back
     tw.worker                      join a round that another process runs
     tw.current_run                 the handle of the trial that this program trains
+    tw.Measured                    a logged value with its uncertainty
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
     tw.launch, tw.next_round       the new baseline, and the next question
     tw.diagnose                    the curves of any run: what is wrong, with error rates
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
         ui as ui,
     )
     from tunewright.advice.next_round import next_round as next_round
-    from tunewright.campaigns.reopen import campaign as campaign
+    from tunewright.campaigns.campaign import campaign as campaign
     from tunewright.campaigns.tune import tune as tune
     from tunewright.checks.checklist import check as check
     from tunewright.design import presets as presets, schedule as schedule
@@ -80,8 +81,9 @@ if TYPE_CHECKING:
     from tunewright.execution.session import open_round as open_round
     from tunewright.execution.workload import Workload as Workload
     from tunewright.launches.decide import decide as decide
-    from tunewright.launches.history import history as history
+    from tunewright.launches.lineage import history as history
     from tunewright.launches.workflow import launch as launch
+    from tunewright.measured import Measured as Measured
     from tunewright.present import figures as plots
     from tunewright.present.report import report as report
     from tunewright.ui.embed import show as show
@@ -92,6 +94,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Infeasible",
     "Local",
+    "Measured",
     "Round",
     "Workload",
     "campaign",
@@ -128,7 +131,7 @@ __all__ = [
 
 _HOMES = {
     "advice.next_round": ("next_round",),
-    "campaigns.reopen": ("campaign",),
+    "campaigns.campaign": ("campaign",),
     "campaigns.tune": ("tune",),
     "checks.checklist": ("check",),
     "design.conditions": ("given",),
@@ -146,8 +149,9 @@ _HOMES = {
     "execution.session": ("open_round",),
     "execution.workload": ("Workload",),
     "launches.decide": ("decide",),
-    "launches.history": ("history",),
+    "launches.lineage": ("history",),
     "launches.workflow": ("launch",),
+    "measured": ("Measured",),
     "present.report": ("report",),
     "ui.embed": ("show",),
     "ui.serve": ("serve",),

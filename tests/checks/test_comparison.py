@@ -83,6 +83,8 @@ def test_optima_in_different_places_are_pointed_out() -> None:
     mixed = [n if n.study == 0 else f for n, f in zip(near.recorded, far.recorded, strict=True)]
     (finding,) = comparison(replace(near, recorded=tuple(mixed)))
     assert finding.evidence.pairs[0].same_place is False
+    (together,) = comparison(near)
+    assert together.evidence.pairs[0].same_place is not False
 
 
 def test_one_setting_has_nothing_to_compare() -> None:
@@ -114,6 +116,10 @@ def test_points_that_are_not_known_are_not_taken_for_shared() -> None:
     (pair,) = pairs(replace(found, recorded=tuple(elsewhere)))
     assert pair.halves is not None
     assert not pair.halves.shared
+    (known,) = pairs(found)
+    assert known.halves is not None and known.halves.shared
+    assert pair.halves.trials == known.halves.trials
+    assert pair.halves.difference == pytest.approx(known.halves.difference)
 
 
 def test_settings_of_different_lengths_have_no_winner() -> None:

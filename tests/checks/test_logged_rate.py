@@ -49,7 +49,9 @@ def trial(values: np.ndarray, name: str = "learning_rate", **configuration: floa
 def test_the_logged_rate_is_found_under_its_name() -> None:
     meaning = Meaning({"learning_rate": "optimizer.lr"})
     for name in ("optimizer.lr", "learning_rate"):
-        assert learning_rates(trial(np.ones(30), name), meaning) is not None
+        found = learning_rates(trial(np.linspace(1, 0.1, 30), name), meaning)
+        assert found is not None
+        np.testing.assert_allclose(found.values, np.linspace(1, 0.1, 30))
     assert learning_rates(trial(np.ones(30), "lr"), meaning) is None
     assert learning_rates(trial(np.zeros(30)), Meaning()) is None
 

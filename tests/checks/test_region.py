@@ -42,7 +42,11 @@ def test_trials_that_diverge_anywhere_make_no_region(count: int) -> None:
 def test_it_needs_three_of_each_kind() -> None:
     feature = [Feature("learning_rate", np.arange(30.0), True)]
     assert region(feature, np.arange(30) > 27, 1) is None
-    assert region(feature, np.arange(30) > 26, 1) is not None
+    own = region(feature, np.arange(30) > 26, 1)
+    assert own is not None
+    assert own.between == pytest.approx((1e26, 1e27)) and own.rises  # decades
+    assert region(feature, np.arange(30) < 2, 1) is None
+    assert region(feature, np.arange(30) > 1, 1) is None  # two that are feasible
 
 
 def test_the_threshold_lies_between_two_trials() -> None:

@@ -99,8 +99,12 @@ def test_a_list_without_order_has_a_level_for_each_value() -> None:
     activation = Choice(("relu", "gelu", "tanh"))
     axis = Axis(Hyperparameter("act", "act", activation), (), places, losses)
     (one,) = importances([axis])
-    assert one.matters
+    assert one.matters and one.p < 0.01
+    assert one.share > 0.8
     assert one.best_quarter is None
+    without = Axis(axis.hyperparameter, (), places, random.normal(size=40))
+    (none,) = importances([without])
+    assert not none.matters and none.p > 0.05
 
 
 def asked(**changes: Any) -> Finding:

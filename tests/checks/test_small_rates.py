@@ -23,6 +23,8 @@ def test_equal_larger_and_few_rates_say_nothing() -> None:
     assert compared([1e-2, 2e-2, 3e-2], [1e-3, 2e-3, 3e-3]) is None
     assert compared([1e-2] * 5, [1e-2] * 5) is None
     assert compared([1e-3, 2e-3], [1e-1, 2e-1, 3e-1]) is None
+    known = compared([1e-3] * 5, [1e-1] * 5)
+    assert known is not None and (known.best, known.others) == (1e-3, 1e-1)
     assert compared([1e-3] * 5, [1e-1] * 5, name="momentum") is None  # no learning rate at all
 
 

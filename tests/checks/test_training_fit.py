@@ -44,3 +44,6 @@ def test_only_the_best_count() -> None:
     made = results_of({"valid_error": valid, "train_loss": losses})
     seen = training_fit(made, made.top(20))
     assert seen is not None and seen.fits
+    assert (seen.end, seen.reference) == (pytest.approx(0.02, abs=0.2), pytest.approx(2.3))
+    everybody = training_fit(made, made.top(20)[5:])
+    assert everybody is not None and not everybody.fits

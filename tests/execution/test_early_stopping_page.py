@@ -10,4 +10,4 @@ from tests.pages import replayed
 
 @pytest.mark.beyond_core
 def test_the_page_runs(tmp_path: Path) -> None:
-    assert "pruned" in replayed("early_stopping.md", tmp_path, promises=3)
+    assert "pruned" in replayed("early_stopping.md", tmp_path, promises=4)

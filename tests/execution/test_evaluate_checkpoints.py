@@ -14,7 +14,7 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, SnapshotError, WorkloadError
 from tunewright.execution.command import command
-from tunewright.execution.evaluate import Measured, evaluate
+from tunewright.execution.evaluate import Evaluated, evaluate
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.repeat import repeat
@@ -85,7 +85,7 @@ def workload(tmp_path):
 def test_the_best_steps_checkpoint_is_measured_and_recorded(workload):
     results = run(ROUND, workload)
     top = results.top(3)
-    told: list[Measured] = []
+    told: list[Evaluated] = []
     found = evaluate(top, workload, full, on_measured=told.append)
     assert [one.trial.number for one in found] == [t.number for t in top]
     assert told == list(found)

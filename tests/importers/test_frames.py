@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,19 @@ import pytest
 from hypothesis import given as for_all
 from tests.importers.foreign_parts import OBJECTIVE, results, told
 
+import tunewright as tw
 from tunewright import importers
 from tunewright.design.conditions import given
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import integers, log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
+from tunewright.importers.files import csv_columns
+from tunewright.importers.foreign import uncertain
 from tunewright.messages import Message
+from tunewright.store.curves import Batch, Curves, pack, plain
 from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -136,3 +142,40 @@ def test_rows_and_fixed_values_are_compared_with_the_round() -> None:
     trials, curves = frames(optimizer=["adam", "lion", "sgd"])
     with pytest.raises(DesignError, match="no study of the round has optimizer = 'lion'"):
         importers.frames(ROUND, minimize("error"), trials, curves)
+
+
+def test_the_uncertainty_of_values_survives_an_export(tmp_path: Path) -> None:
+    points = {"valid_error": ([1, 2], [0.5, tw.Measured(0.4, sd=0.1, n=25)]), "loss": ([1], [2.0])}
+    objective = minimize("valid_error")
+    round = Round("lr", goal="?", nuisance={"lr": log(1e-3, 1)}, trials_per_study=1)
+    made = Trial(
+        number=0,
+        study=0,
+        index=0,
+        configuration={"lr": 0.1},
+        unit={},
+        status="completed",
+        curves=Curves([Batch(1, 0, pack(*plain(points)))]),
+    )
+    results = Results.from_parts(round, objective, [made])
+    results.export(tmp_path / "trials.csv")
+    results.export(tmp_path / "curves.csv", "curves")
+    again = importers.frames(
+        round, objective, csv_columns(tmp_path / "trials.csv"), csv_columns(tmp_path / "curves.csv")
+    )
+    assert again.notes == results.notes
+    assert again.best().measured == results.best().measured == tw.Measured(0.4, sd=0.1, n=25)
+    assert again.metrics == ("valid_error", "loss")
+
+
+def test_a_standard_deviation_logged_beside_a_metric_is_its_uncertainty() -> None:
+    points = {
+        "e": ([1, 2, 3], [0.5, 0.4, 0.3]),
+        "e_stderr": ([1, 3], [0.1, -1.0]),
+        "e_n": ([1], [9]),
+        "loss_sd": ([1], [0.1]),
+    }
+    found = uncertain(points)
+    assert found.keys() == {"e"}
+    assert found["e"][0][0] == 0.1 and math.isnan(found["e"][0][1]) and math.isnan(found["e"][0][2])
+    assert found["e"][1] == [9, 0, 0]

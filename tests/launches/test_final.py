@@ -67,11 +67,15 @@ def test_a_second_look_is_warned_about_with_the_date_of_the_first():
 def test_the_same_checkpoint_again_is_told_apart():
     verdict = final_check(look(2), [look(1), look(2)])
     assert verdict.warns
-    assert verdict.advice.facts["other"] is False
+    before = {"times": 1, "days": ["2026-05-01"], "other": False}
+    assert verdict.advice == Message("final.looked_before", before)
+    assert verdict.to_data()["other_configuration"] is False
 
 
 def test_looks_of_other_workloads_do_not_count():
-    assert not final_check(look(1), [look(1, workload="other")]).warns
+    verdict = final_check(look(1), [look(1, workload="other"), look(2, workload="other")])
+    assert not verdict.warns
+    assert (verdict.advice.code, verdict.to_data()["looks_before"]) == ("final.first_look", 0)
 
 
 def test_what_did_not_look_is_no_final_check():

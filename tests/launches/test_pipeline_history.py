@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 from tests.launches.arms import round_results
 
-from tunewright.launches.lineage import Launched, Place
-from tunewright.launches.pipeline_history import (
-    Group,
-    Pipeline,
-    groups_of,
-    history_of,
-)
+from tunewright.launches.lineage import Group, Launched, Pipeline, Place, groups_of, history_of
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 PIPELINE = Pipeline("minimize valid_error (best)", {"max_train_steps": 100})
@@ -44,7 +38,10 @@ def test_groups_are_pooled_by_their_degrees_of_freedom():
 
 def test_the_pair_that_is_compared_is_left_out():
     assert history_of([group()], PIPELINE, without=[("depth", 7)]) is None
-    assert history_of([group()], PIPELINE, without=[("depth", 6)]) is not None
+    kept = history_of([group()], PIPELINE, without=[("depth", 6)])
+    assert (kept.runs, kept.groups) == (len(VALUES), 1)
+    other = history_of([group(), group(6, (0.3, 0.32, 0.31))], PIPELINE, without=[("depth", 6)])
+    assert other == kept
     assert history_of([], PIPELINE) is None
 
 
@@ -59,25 +56,29 @@ def test_the_pair_that_is_compared_is_left_out():
 )
 def test_a_major_change_starts_a_new_history(other):
     assert history_of([group(pipeline=other)], PIPELINE) is None
-    assert history_of([group(pipeline=other)], other) is not None
+    own = history_of([group(pipeline=other)], other)
+    assert own.sd == pytest.approx(np.std(VALUES, ddof=1))
+    mixed = history_of([group(), group(6, (0.3, 0.9, 0.1), pipeline=other)], PIPELINE)
+    assert (mixed.sd, mixed.groups) == (own.sd, 1)
 
 
 def test_it_expires_after_ten_launches_unless_it_was_seen_again():
     ten, eleven = ([launched(day) for day in range(1, n + 1)] for n in (10, 11))
-    assert history_of([group()], PIPELINE, past=ten) is not None
+    assert history_of([group()], PIPELINE, past=ten).runs == len(VALUES)
     assert history_of([group()], PIPELINE, past=eleven) is None
     seen = [replace(one, candidate=Place("depth", 7, {})) for one in eleven[4:5]]
-    assert history_of([group()], PIPELINE, past=[*eleven, *seen]) is not None
+    assert history_of([group()], PIPELINE, past=[*eleven, *seen]).runs == len(VALUES)
 
 
 def test_two_contradictions_running_end_it():
     once = [launched(1), launched(2, dropped=True)]
     twice = [*once, launched(3, dropped=True)]
-    assert history_of([group()], PIPELINE, past=once) is not None
+    known = history_of([group()], PIPELINE, past=once)
+    assert known == history_of([group()], PIPELINE)
     assert history_of([group()], PIPELINE, past=twice) is None
-    assert history_of([group(day=4)], PIPELINE, past=twice) is not None
+    assert history_of([group(day=4)], PIPELINE, past=twice) == known
     settled = [*twice, launched(4)]
-    assert history_of([group()], PIPELINE, past=settled) is not None
+    assert history_of([group()], PIPELINE, past=settled) == known
 
 
 def test_only_tuned_configurations_that_vary_count():

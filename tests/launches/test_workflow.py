@@ -194,3 +194,5 @@ def test_what_cannot_be_launched_is_refused_before_anything_runs(doors):
         tw.launches.LaunchTerms(plan=0)
     with Store.open(workload.store) as store:
         assert not store.results("layers").recorded_repeats
+        assert [one.name for one in store.rounds()] == ["layers"]
+        assert store.launches() == [] and store.baselines() == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,7 @@ from tunewright.checks.saturated import saturated
 from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import still_improving
 from tunewright.checks.training_bug import training_bug
+from tunewright.checks.validation_size import validation_size
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
@@ -27,7 +29,7 @@ from tunewright.finding import Finding, NotJudged
 from tunewright.messages import Message, en
 from tunewright.messages.en.findings_curves import ACTIONS, FINDINGS, SENTENCES, who
 from tunewright.store.results import Results
-from tunewright.testing import Bowl, Walled, results
+from tunewright.testing import Bowl, Walled, World, results
 
 MOST_WORDS = 12  # of a headline
 QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
@@ -39,10 +41,12 @@ QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
     step_variance,
     still_improving,
     training_bug,
+    validation_size,
 )
 EVERY = {"ok", "note", "warn", "cannot_judge"}
 VERDICTS = {question.__name__: EVERY for question in QUESTIONS}
 VERDICTS["edge_of_divergence"] = EVERY - {"note"}
+VERDICTS["validation_size"] = EVERY - {"cannot_judge"}  # silent where nothing is known
 
 
 def curves() -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
@@ -112,6 +116,9 @@ def spaces() -> Iterator[Results]:
         yield results(round, Walled(bowl, {"learning_rate": 1.0}, above=wall))
     other = Round("r", goal="?", nuisance={"lr": log(1e-4, 1e-1)}, trials_per_study=12)
     yield results(other, Bowl({"lr": 0.5}))
+    for detect, sd in ((None, 0.5), (0.01, 0.5), (0.01, 1e-6)):
+        measured = World(Bowl({"lr": 0.5}), measured_sd=sd, curve_sd=0.01)
+        yield results(replace(other, detect=detect), measured)
 
 
 @cache
@@ -146,8 +153,10 @@ def test_the_facts_are_plain_data() -> None:
 def test_an_empty_round_is_answered_by_every_question_about_curves() -> None:
     nothing = results_of({"valid_error": [np.full(60, np.nan)] * 4})
     for question in QUESTIONS[1:]:
-        (one,) = question(nothing)
-        assert one.evidence == NotJudged(Message("judge.no_completed_trial"))
+        answers = question(nothing)
+        assert [one.evidence for one in answers] == [
+            NotJudged(Message("judge.no_completed_trial"))
+        ] * (question is not validation_size)
 
 
 def test_every_action_reads_in_python_and_at_a_shell() -> None:

@@ -42,5 +42,7 @@ def test_few_trials_make_no_buckets_and_some_no_verdict() -> None:
     assert contrast(units, units) is None
     few = contrast(np.linspace(0, 1, 30), np.linspace(0, 1, 30))
     assert few is not None
+    assert [bucket.trials for bucket in few.buckets] == [10, 10, 10]
+    assert [bucket.best for bucket in few.buckets] == [bucket.low for bucket in few.buckets]
     assert few.p is None
     assert not few.speaks

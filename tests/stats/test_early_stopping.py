@@ -70,12 +70,21 @@ def test_curves_that_cross_after_the_looks_stop_nothing() -> None:
 def test_nothing_is_stopped_below_the_count(count: int) -> None:
     at, final = parallel(count) if count else (np.empty((0, len(AT))), np.empty(0))
     assert bound(at, final) is None
+    enough = bound(*parallel(LEAST))
+    assert enough is not None and enough.curves == LEAST
 
 
 def test_a_curve_that_never_ended_does_not_count() -> None:
     at, final = parallel(LEAST)
     final[0] = np.nan
     assert bound(at, final) is None
+    at, final = parallel(LEAST + 1)
+    lost = final.copy()
+    lost[0] = np.nan
+    rule, alone = bound(at, lost), bound(at[1:], final[1:])
+    assert rule is not None and alone is not None
+    assert rule.curves == LEAST
+    np.testing.assert_array_equal(rule.limits, alone.limits)
 
 
 def test_a_look_that_some_curve_lacks_stops_nothing() -> None:

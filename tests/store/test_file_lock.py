@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tunewright.store.database import FileLock
+from tunewright.store import database
+from tunewright.store.database import FileLock, _holders_of
 
 HOLDER = """
 import sys
@@ -70,3 +72,49 @@ def test_a_holder_that_does_not_let_go_is_waited_for_only_so_long(tmp_path: Path
             assert time.monotonic() < deadline
         again.close()
         lock.close()
+
+
+def test_the_file_is_private_even_if_an_older_version_made_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    path.touch(0o644)
+    path.chmod(0o644)
+    FileLock(path).close()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_holders_of_a_lock_are_named(tmp_path: Path) -> None:
+    lock = FileLock(tmp_path / "x.lock")
+    assert _holders_of(lock._descriptor) == []
+    with lock.held(1.0):
+        assert _holders_of(lock._descriptor) in ([os.getpid()], [])  # [] where /proc is hidden
+    lock.close()
+    assert _holders_of(lock._descriptor) == []  # a closed file has none
+
+
+def test_a_second_wait_in_vain_is_reported_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "AGAIN_S", 0.0)  # each wait is a wait, not only a try
+    path = tmp_path / "x.lock"
+    holder, waiting = FileLock(path), FileLock(path)
+    with holder.held(1.0):
+        for times in range(1, 5):
+            entered = False
+            with waiting.held(0.01):
+                entered = True
+            assert entered
+            assert len(caplog.records) == (times >= database._WARN_AT)
+    assert "x.lock" in caplog.text
+    holder.close()
+    waiting.close()
+
+
+def test_after_a_wait_in_vain_the_file_is_only_tried(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    holder, waiting = FileLock(path), FileLock(path)
+    with holder.held(1.0):
+        assert not waiting._take(0.01)
+        assert waiting._blocked_until > time.monotonic()
+        assert not waiting._take(3600.0)  # it would take an hour if it waited
+    holder.close()
+    waiting.close()

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.store.record_parts import a_round, begin, begun, complete
 
 import tunewright as tw
+from tunewright.errors import NotFound
 from tunewright.store import overview
 from tunewright.store.overview import INACTIVE, STATUSES, read_overview
 from tunewright.store.store import Store
@@ -92,3 +94,43 @@ def test_the_newest_step_and_state(round_in_store: tuple[Store, tw.types.Results
     assert overview.latest_steps(store, [best.identity]) == {best.identity: 30}
     found = overview.states(store, store.round("r").id)
     assert found[best.identity][:2] == ("completed", 1) and len(found) == len(results.trials) + 2
+
+
+def test_the_best_trial_without_the_rest(round_in_store: tuple[Store, tw.types.Results]) -> None:
+    store, results = round_in_store
+    best = overview.best_of(store, store.round("r"))
+    assert best is not None
+    assert (best.number, best.value) == (results.best().number, results.best().value)
+
+
+def test_a_round_of_declared_trials_has_no_best_and_all_of_them_wait(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "t.db") as store:
+        record = begin(store, a_round(trials_per_study=300), ahead=True)
+        assert overview.best_of(store, record) is None
+        assert overview.stamps(store) == {}
+        made = read_overview(store, "depth")
+        assert made.numbers.tolist() == list(range(600))
+        assert {STATUSES[status] for status in made.statuses} == {"pending"}
+        assert made.studies.tolist() == [0, 1] * 300
+        without_row = made.keys < 0
+        assert without_row.sum() == 600 - 2 * (record.made or 300) > 0
+        assert np.isnan(made.values).all() and (made.steps == -1).all()
+
+
+def test_a_stamp_changes_with_every_trial_that_ends(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "t.db") as store:
+        record, worker = begun(store)
+        seen = [overview.stamps(store)]
+        for claim in store.claim(record.id, worker, 3):
+            complete(store, claim)
+            seen.append(overview.stamps(store))
+        assert len({str(one) for one in seen}) == 4
+        assert list(seen[-1]) == [record.id] and seen[-1][record.id][0] == 3
+
+
+def test_a_key_by_name(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "t.db") as store:
+        record = begin(store)
+        assert overview.round_key(store, "depth") == record.id
+        with pytest.raises(NotFound):
+            overview.round_key(store, "width")

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
-from tunewright.store.provenance import capture
+import pytest
+
+from tunewright.errors import Damaged
+from tunewright.store.provenance import (
+    Provenance,
+    capture,
+    committed_between,
+    digest,
+    from_payload,
+    prefix_of,
+)
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -37,3 +48,42 @@ def test_without_a_repository_the_rest_is_known(tmp_path: Path) -> None:
     assert {"tunewright", "numpy", "pytest"} <= set(here.packages)
     assert "no-such-package" not in here.packages
     assert here.python and here.host and here.system and here.command
+
+
+def test_files_between_two_commits_and_the_place_in_the_repository(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "work").mkdir()
+    commits = []
+    for text in ("one", "two"):
+        (tmp_path / "work" / "train.py").write_text(text)
+        (tmp_path / "odd name.py").write_text("same")
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-q", "-m", text)
+        commits.append(capture(folder=tmp_path).commit)
+    assert committed_between(str(tmp_path), *commits) == ("work/train.py",)
+    assert committed_between(str(tmp_path), commits[0], commits[0]) == ()
+    assert committed_between(str(tmp_path), commits[0], "0" * 40) is None
+    assert committed_between(str(tmp_path / "gone"), *commits) is None
+    assert prefix_of(str(tmp_path)) == ""
+    assert prefix_of(str(tmp_path / "work")) == "work/"
+    assert prefix_of(str(tmp_path / "gone")) == ""
+
+
+def test_a_payload_comes_back_and_an_altered_one_is_damaged() -> None:
+    own = Provenance(
+        folder="f", commit="c", diff="", diff_sha256="", command="x", sources={"a.py": "1"}
+    )
+    assert from_payload(own.payload) == own
+    assert own.program == digest({"a.py": "1"}) != digest({"a.py": "2"}) != digest({}) == ""
+    newer = {**json.loads(own.payload), "a_field_of_tomorrow": 1}
+    assert from_payload(json.dumps(newer)) == own
+    for altered in ("[1]", "7", "{", '{"commit": "c"'):
+        with pytest.raises(Damaged):
+            from_payload(altered)
+
+
+def test_without_git_the_commit_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert capture(folder=tmp_path).commit == ""
+    assert committed_between(str(tmp_path), "a", "b") is None

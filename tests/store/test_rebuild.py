@@ -122,3 +122,45 @@ def test_a_folder_elsewhere_is_remembered(tmp_path: Path) -> None:
 def test_without_folders_there_is_nothing_to_rebuild_from(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no rounds to rebuild"):
         rebuild(tmp_path / "tuning.db")
+
+
+def test_a_server_needs_the_folder_and_a_torn_round_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.db"
+    with Store.open(path) as store:
+        root = store.trial_root()
+        first, second = begun(store), begun(store, a_round("width"))
+        for record, worker in (first, second):
+            (claim,) = store.claim(record.id, worker, 1)
+            leave(store, root, claim, Ended(claim.trial, 1, Outcome("failed", KILLED)))
+    torn = root / second[0].directory / "round.json"
+    torn.write_text(torn.read_text()[:-9])
+    moved = root / first[0].directory
+    other = next(moved.glob("t*"))
+    other.rename(moved / "t000099")  # not the folder that its claim names
+    found = rebuild(path)
+    assert (found.rounds, found.trials) == (1, 0)
+    assert set(found.unreadable) == {torn, moved / "t000099" / "trial.json"}
+
+
+def test_the_mark_of_a_folder_may_be_lost(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.db"
+    with Store.open(path) as store:
+        root = store.trial_root()
+        record, worker = begun(store)
+        (claim,) = store.claim(record.id, worker, 1)
+        leave(store, root, claim, Ended(claim.trial, 1, Outcome("failed", KILLED)))
+        identity = store.identity
+    mark = root / spool_mark()
+    mark.write_text("[]")
+    assert rebuild(path).ended == 1
+    mark.unlink()
+    with Store.open(path) as store:
+        assert store.identity != identity
+        assert store.results("depth").trial(0).status == "failed"
+
+
+def spool_mark() -> str:
+    """The file by which a folder of trials names its store."""
+    from tunewright.store.open_store import MARK
+
+    return MARK

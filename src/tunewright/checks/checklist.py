@@ -32,6 +32,7 @@ from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import still_improving
 from tunewright.checks.training_bug import training_bug
 from tunewright.checks.training_length import one_length
+from tunewright.checks.validation_size import validation_size
 from tunewright.checks.variance import variance
 from tunewright.finding import Finding, Findings
 from tunewright.store.results import Results
@@ -52,6 +53,7 @@ QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
     # training curves
     overfitting,
     step_variance,
+    validation_size,
     still_improving,
     saturated,
     periodicity,

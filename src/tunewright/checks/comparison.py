@@ -6,13 +6,14 @@ trials when it is half as sensitive again): the claim is always "with n trials e
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from tunewright.actions import Action, Advise, Repeat, RunTrials
 from tunewright.checks._better_half import TOP
+from tunewright.checks._measurement import APART, smallest_difference
 from tunewright.checks._small_rates import SmallRates, small_rates
 from tunewright.checks.fairness import lengths_of
 from tunewright.checks.positions import Settled, axes, losses_of, settled
@@ -49,10 +50,17 @@ class Pair:
     region: SharedRegion | None  # b minus a, over points where both do well
     same_place: bool | None  # whether both are best at about the same nuisance values
     why: Message | None = None  # why they cannot be compared
+    resolves: float = 0.0  # the smallest difference that is surely one
 
     def worse(self, side: float) -> bool:
         """Whether the other is surely worse, with these trials."""
-        return self.halves is not None and self.halves.says(side) == "a is better"
+        own = self.halves
+        return own is not None and own.says(side) == "a is better" and not self.blurred
+
+    @property
+    def blurred(self) -> bool:
+        """Whether the difference lies within the uncertainty of the measurement."""
+        return self.halves is not None and abs(self.halves.difference) < self.resolves
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,7 @@ class PairEvidence:
     may_close: bool | None = None  # whether more tuning may close the gap
     same_place: bool | None = None
     shared_region: SharedRegion | None = None
+    resolves: float | None = None  # the gap is smaller than what measurement resolves
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,14 @@ def pairs(results: Results) -> list[Pair]:
     ranked = sorted(arms, key=lambda arm: float(arm[1].min(initial=np.inf)))
     if len(ranked) < 2 or not np.isfinite(ranked[0][1].min(initial=np.inf)):
         return []
-    return [_pair(*ranked[0], *other) for other in ranked[1 : MOST_ARMS + 1]]
+    first = ranked[0][0].study
+    return [
+        replace(
+            _pair(*ranked[0], *other),
+            resolves=APART * (smallest_difference(results, first, other[0].study) or 0.0),
+        )
+        for other in ranked[1 : MOST_ARMS + 1]
+    ]
 
 
 def comparison(results: Results) -> list[Finding]:
@@ -237,6 +253,7 @@ def _compared(pair: Pair, others: int) -> PairEvidence:
         may_close=halves.may_close,
         same_place=pair.same_place,
         shared_region=pair.region,
+        resolves=pair.resolves if pair.blurred else None,
     )
 
 

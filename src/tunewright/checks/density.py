@@ -16,6 +16,7 @@ import numpy as np
 
 from tunewright.actions import Action, Advise, Repeat, RunTrials
 from tunewright.checks._better_half import TOP
+from tunewright.checks._measurement import smallest_difference
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.spacing import tables
 from tunewright.checks.step_variance import selection_gain
@@ -85,7 +86,8 @@ def sampling(losses: Sequence[float] | Floats) -> Sampling:
     return Sampling(count, float(ordered[0]), half, quarter, sixth)
 
 
-Source = Literal["detect", "between_settings", "trial_sd", "late_evaluations", "tenth_of_spread"]
+Matters = Literal["detect", "between_settings", "trial_sd", "measurement"]
+Source = Literal[Matters, "late_evaluations", "tenth_of_spread"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Reference:
     """The difference that matters, and where it comes from."""
 
     size: float
-    source: Literal["detect", "between_settings", "trial_sd"]
+    source: Matters  # "measurement": what the validation set makes of two equal trials
 
 
 @dataclass(frozen=True)
@@ -133,10 +135,14 @@ def reference(results: Results, study: Settled, gap: float | None) -> Reference 
     """What the round wants to detect, else the gap between its two best settings, else noise."""
     if results.round.detect is not None:
         return Reference(results.round.detect, "detect")
-    if gap:
-        return Reference(gap, "between_settings")
-    sd = trial_sd(results, study.study)
-    return None if not sd else Reference(sd, "trial_sd")
+    sd = None if gap else trial_sd(results, study.study)
+    found = Reference(gap, "between_settings") if gap else None
+    if sd:
+        found = Reference(sd, "trial_sd")
+    least = smallest_difference(results, study.study)
+    if found is not None and least is not None and least > found.size:
+        return Reference(least, "measurement")
+    return found
 
 
 def density(results: Results) -> list[Finding]:

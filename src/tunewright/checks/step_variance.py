@@ -22,6 +22,7 @@ from tunewright.checks._curve_question import (
     objective_metric,
     training_metric,
 )
+from tunewright.checks._measurement import smallest_difference
 from tunewright.checks._study_rule import Reading, Statement, TrialFacts
 from tunewright.checks.logged_rate import decayed, learning_rates
 from tunewright.checks.spacing import SpacedCurves, tables
@@ -69,7 +70,8 @@ class Yardstick:
     """What the selection gain is compared with: by how much comparable trials differ."""
 
     size: float
-    source: Literal["trial_sd", "best_to_fifth"]  # half the gap between the best and the fifth
+    # half the gap between the best and the fifth; what measurement makes of two equal trials
+    source: Literal["trial_sd", "best_to_fifth", "measurement"]
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def step_variance(results: Results) -> list[Finding]:
 
 
 def _yardstick(results: Results, judged: Judged) -> Yardstick | None:
-    """The trial variance, or half the gap from best to fifth: the larger one."""
+    """Trial variance, half the gap from best to fifth, or measurement: the largest."""
     values = [t.value for t in judged.ranked[:TOP] if t.value is not None]
     known = []
     sd = trial_sd(results, judged.study)
@@ -130,6 +132,9 @@ def _yardstick(results: Results, judged: Judged) -> Yardstick | None:
         known.append(Yardstick(sd, "trial_sd"))
     if len(values) == TOP:
         known.append(Yardstick(0.5 * abs(values[-1] - values[0]), "best_to_fifth"))
+    apart = smallest_difference(results, judged.study)
+    if known and apart is not None:  # a difference below it is none
+        known.append(Yardstick(apart, "measurement"))
     return max(known, key=lambda one: one.size, default=None)
 
 

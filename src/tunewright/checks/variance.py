@@ -12,6 +12,7 @@ from tunewright.checks.positions import losses_of, settled
 from tunewright.checks.trial_sd import FEWEST_REPEATS, earlier_repeats, seedless_trials
 from tunewright.finding import Evidence, Finding
 from tunewright.stats.best_of_k import best_of
+from tunewright.stats.measurement import own_sd
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
@@ -122,6 +123,7 @@ def variance(results: Results) -> list[Finding]:
         found = spread(known)
         evidence = replace(evidence, spread=found, known_from=earlier)
     if found is None:
+        evidence = _by_measurement(results, evidence)
         return [
             Finding(
                 check="variance",
@@ -139,6 +141,19 @@ def variance(results: Results) -> list[Finding]:
         gained = optimism(losses, found.sd)
         evidence = replace(evidence, picked_among=len(losses), optimism=gained)
     return [Finding(check="variance", scope="round", about=name, verdict="ok", evidence=evidence)]
+
+
+def _by_measurement(results: Results, evidence: VarianceEvidence) -> VarianceEvidence:
+    """Without repeats the measurement's own noise shows the least that the best is optimistic."""
+    best = results.top(1)
+    if not best or best[0].measured is None or not best[0].measured.sd > 0:
+        return evidence
+    losses = losses_of(results, results.of(best[0].study))
+    losses = losses[np.isfinite(losses)]
+    if len(losses) < 4:
+        return evidence
+    gained = optimism(losses, own_sd(best[0].measured.sd))
+    return replace(evidence, picked_among=len(losses), optimism=gained)
 
 
 def _study_sds(results: Results) -> tuple[StudySd, ...]:

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli._answer import answer
-from tunewright.cli._errors import FINE, WARNED
+from tunewright.cli._errors import FINE, WARNED, answer
 from tunewright.cli._options import JsonOption
 from tunewright.diagnosis.diagnose import diagnose as diagnosed
 from tunewright.present.terminal.diagnosis_page import print_diagnosis

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import _where as where
-from tunewright.cli._answer import answer
+from tunewright.cli import _options as where
+from tunewright.cli._errors import answer
 from tunewright.cli._options import JsonOption, WorkersOption
 from tunewright.design.objective import maximize as up, minimize as down
 from tunewright.errors import Misuse

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from tunewright.design.ranges import is_number
 from tunewright.errors import DesignError
 
 Relation = Literal["<=", ">="]
+At = Literal["best", "last"]  # which value of a curve counts; `store/judge.py` finds it
+PLACES: tuple[At, ...] = get_args(At)
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Objective:
 
     metric: str  # the name under which it is logged
     minimize: bool  # whether a lower value is better
-    at: Literal["best", "last"] = "best"  # best over training: retrospective checkpoint selection
+    at: At = "best"  # best over training: retrospective checkpoint selection
     # constraints on other metrics: {"latency_ms": ("<=", 20)}
     subject_to: Mapping[str, tuple[Relation, float]] = field(default_factory=dict)
 
@@ -26,7 +28,7 @@ class Objective:
         verb = "minimize" if self.minimize else "maximize"
         if not isinstance(self.metric, str) or not self.metric.strip():
             raise DesignError("objective.no_metric", verb=verb, metric=self.metric)
-        if self.at not in ("best", "last"):
+        if self.at not in PLACES:
             raise DesignError("objective.bad_at", verb=verb, at=self.at)
         if not isinstance(self.subject_to, Mapping):
             raise DesignError("objective.constraints_not_mapping", subject_to=self.subject_to)
@@ -60,7 +62,7 @@ class Objective:
 
 def minimize(
     metric: str,
-    at: Literal["best", "last"] = "best",
+    at: At = "best",
     subject_to: Mapping[str, tuple[Relation, float]] | None = None,
 ) -> Objective:
     """Tune for the smallest value of a metric.
@@ -78,7 +80,7 @@ def minimize(
 
 def maximize(
     metric: str,
-    at: Literal["best", "last"] = "best",
+    at: At = "best",
     subject_to: Mapping[str, tuple[Relation, float]] | None = None,
 ) -> Objective:
     """Tune for the largest value of a metric.

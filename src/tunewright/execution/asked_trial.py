@@ -14,13 +14,15 @@ from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, WorkloadError
 from tunewright.execution.account import Account
 from tunewright.execution.conclude import conclude, watched_metrics
+from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.executors.executor import Logged
 from tunewright.execution.logged_value import as_number, as_step, bad_name
-from tunewright.execution.process_group import rank
+from tunewright.execution.process_group import rank, shared
 from tunewright.execution.step_order import went_back
+from tunewright.measured import Measured
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
-from tunewright.store.curves import pack
+from tunewright.store.curves import Logged as Batch, pack, plain
 from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.spool import write_trial
@@ -28,8 +30,6 @@ from tunewright.store.trial import Claim, Status
 
 LONGEST_NAME = 200  # characters of a metric's name
 MOST_POINTS = 10_000  # then they are packed, whoever waits for company
-
-Batch = dict[str, tuple[list[int], list[float]]]
 
 
 class Asked:
@@ -45,6 +45,7 @@ class Asked:
         meaning: Meaning,
         root: Path | None,
         commit: Callable[[Asked], None],
+        early: EarlyStopping | None = None,
     ) -> None:
         """`commit` writes what is new to the store; sessions make these, users use them."""
         self.configuration: Mapping[str, Value] = dict(claim.configuration or {})
@@ -56,6 +57,9 @@ class Asked:
         self._objective = objective
         self._root = root
         self._commit = commit
+        self._early = early
+        self._cannot_win: Message | None = None
+        self._stop_seen = False  # on every rank; rank 0 alone knows why
         self._points: Batch = {}
         self._count = 0
         self._last: int | None = None
@@ -86,15 +90,27 @@ class Asked:
         self._pack()
         return self.account.seen.diverged is not None
 
+    @property
+    def stop_asked(self) -> bool:
+        """Whether early stopping has ruled it out: stop training, then `finish` it as pruned.
+
+        In a process group every rank asks at the same place, and gets the answer of rank 0.
+        """
+        self._stop_seen = bool(shared(lambda: self._cannot_win is not None))
+        return self._stop_seen
+
     def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
-        """Record metrics at a step: `trial.log(step, valid_error=x)`, or a dictionary."""
+        """Record metrics at a step: `trial.log(step, valid_error=x)`, or a dictionary.
+
+        A value is a number, or `tw.Measured` where its uncertainty is known.
+        """
         self._check_open("log")
         try:
             step = as_step(step)
             if self._last is not None and step < self._last:
                 raise went_back(self.number, step, self._last)
             values = {
-                self._name(name): as_number(name, value)
+                self._name(name): value if isinstance(value, Measured) else as_number(name, value)
                 for name, value in {**(metrics or {}), **named}.items()
             }
         except BadValue as error:  # which would end this whole program: it is not inside a worker
@@ -106,6 +122,11 @@ class Asked:
             steps.append(step)
             numbers.append(value)
         self._count += len(values)
+        if self._early is not None and self._objective.metric in values:
+            own = float(values[self._objective.metric])
+            point = pack({self._objective.metric: ([step], [own])})
+            reason = self._early.look(self.account.claim.trial, point)
+            self._cannot_win = self._cannot_win or reason
         now = time.monotonic()
         if self._count >= MOST_POINTS or now >= self.account.due_at(now):
             self._pack()
@@ -114,11 +135,18 @@ class Asked:
     def finish(self) -> None:
         """It was trained to its end: completed, or infeasible if it diverged on the way.
 
-        Without the objective ever logged it is failed; `status` is what it became.
+        After `stop_asked`, and before the last step of its schedule, it is pruned. Without the
+        objective ever logged it is failed; `status` is what it became.
         """
         self._check_open("finish")
         self._pack()
         seen = self.account.seen
+        trial = self.account.claim.trial
+        stopped = self._stop_seen if self._early is None else self._cannot_win is not None
+        whole = self._early is not None and self._early.reached_end(trial)
+        if stopped and not whole and seen.diverged is None:
+            self._end(Outcome("pruned", self._cannot_win))
+            return
         self._end(conclude(Outcome("completed"), seen, self._objective, deaths=0))
 
     def infeasible(self, reason: str) -> None:
@@ -145,7 +173,7 @@ class Asked:
     def _pack(self) -> None:
         if self._points:
             claim = self.account.claim
-            self.account.take(Logged(claim.trial, claim.attempt, pack(self._points)))
+            self.account.take(Logged(claim.trial, claim.attempt, pack(*plain(self._points))))
             self._points, self._count = {}, 0
 
     def _check_open(self, verb: str) -> None:

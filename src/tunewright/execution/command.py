@@ -22,7 +22,7 @@ from functools import cached_property
 from string import Formatter
 
 from tunewright.design.ranges import Value, check_plain, same_value
-from tunewright.design.toml_file import read_value
+from tunewright.design.workload_file import read_value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution import growing_file, line_patterns
 from tunewright.execution.booleans import FLAG, JSON, Booleans, Spelling

@@ -10,6 +10,7 @@ eagerly. Repeats and configurations added by hand always finish.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -37,6 +38,7 @@ from tunewright.store.store import Store
 from tunewright.store.trial import Claim, Trial
 
 CODE = "trial.pruned"
+CATCH_UP_S = 10.0  # between two looks at what other workers have finished
 Schedule = tuple[int, int]  # study, steps in all
 
 
@@ -73,6 +75,8 @@ class EarlyStopping:
         self._running: dict[int, Watched] = {}  # by trial
         self._reasons: dict[int, Message] = {}  # of the trials that were asked to stop
         self._bounds: dict[Schedule, tuple[int, Bound | None]] = {}  # by number of curves
+        self._learned: set[int] = set()  # identities of trials that count already
+        self._caught_up_at = -math.inf
 
     @classmethod
     def of(cls, results: Results) -> EarlyStopping:
@@ -84,6 +88,9 @@ class EarlyStopping:
     def learn(self, trials: Iterable[Trial]) -> None:
         """Add the curves of finished trials; others are counted if pruned, else passed over."""
         for trial in trials:
+            if not trial.ended or (trial.identity and trial.identity in self._learned):
+                continue
+            self._learned.add(trial.identity)
             if trial.bound_of(self._objective.metric) is not None:
                 self._pruned[trial.study] = self._pruned.get(trial.study, 0) + 1
             curve = trial.curves.only(self._objective.metric) if trial.value is not None else None
@@ -93,6 +100,18 @@ class EarlyStopping:
             at = self._at(look_steps(total), curve)
             row = Finished(at, self._oriented(trial.value), is_spared(trial.seed))
             self._finished.setdefault((trial.study, total), []).append(row)
+
+    def catch_up(self, store: Store, round_id: int, now: float) -> None:
+        """Add what other workers of the round have finished; every ten seconds, if it can be read.
+
+        A store that cannot be read costs curves, so that stopping begins later.
+        """
+        if now < self._caught_up_at + CATCH_UP_S:
+            return
+        self._caught_up_at = now
+        with contextlib.suppress(StoreError):
+            new = [key for key in store.finished(round_id) if key not in self._learned]
+            self.learn(store.trial(key) for key in new)
 
     def begin(
         self,
@@ -141,6 +160,13 @@ class EarlyStopping:
         reason = self._reason(rule, place, looks[place], float(at[place]))
         self._reasons[trial] = reason
         return reason
+
+    def reached_end(self, trial: int) -> bool:
+        """Whether a running trial has logged the last step of its schedule."""
+        watched = self._running.get(trial)
+        if watched is None or not len(watched.curve):
+            return False
+        return int(watched.curve.steps[-1]) >= (self._total_of(watched) or math.inf)
 
     def ended(self, trial: int) -> Message | None:
         """Forget a trial that has ended; the reason, where it was to be stopped from here."""

@@ -21,6 +21,7 @@ from tunewright.execution.executors.executor import Assignment, Began, Ended, Ev
 from tunewright.execution.repeat import round_of
 from tunewright.execution.run import executor_of, watcher_of
 from tunewright.execution.workload import Workload
+from tunewright.measured import Measured
 from tunewright.messages import Message
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Concluded, RoundStarted, Started, Summary, Watcher, Why
@@ -39,12 +40,12 @@ Measure = Callable[[Checkpoint], Mapping[str, Any]] | Command
 
 
 @dataclass(frozen=True)
-class Measured:
+class Evaluated:
     """One trial after its evaluation; without metrics there is a reason."""
 
     trial: Trial
     step: int | None  # of the checkpoint that was measured
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float | Measured] = field(default_factory=dict)
     proxy: float | None = None  # the objective at that step, as training logged it
     reason: Message | None = None  # why it could not be measured
     detail: str = field(default="", repr=False)  # a traceback, or the end of the program's log
@@ -67,7 +68,7 @@ class Measured:
         }
 
 
-OnMeasured = Callable[[Measured], None]
+OnMeasured = Callable[[Evaluated], None]
 
 
 def evaluate(
@@ -78,13 +79,14 @@ def evaluate(
     test: bool = False,
     on_measured: OnMeasured | None = None,
     progress: Wanted = "auto",
-) -> tuple[Measured, ...]:
+) -> tuple[Evaluated, ...]:
     """Measure the selected checkpoints of some trials, and record the metrics of each.
 
-    `with_` is a function of a `Checkpoint` that returns its metrics, or a `command(...)` with
-    the fields {checkpoint} (the snapshot's folder), {step}, {folder} (the trial's) and the
-    hyperparameters, which prints them as one JSON object with a step. The metrics need names that
-    training does not use: `results.with_objective("full_valid_error")` then ranks by them.
+    `with_` is a function of a `Checkpoint` that returns its metrics (numbers, or `tw.Measured`),
+    or a `command(...)` with the fields {checkpoint} (the snapshot's folder), {step}, {folder} (the
+    trial's) and the hyperparameters, which prints them as one JSON object with a step. The metrics
+    need names that training does not use: `results.with_objective("full_valid_error")` then ranks
+    by them.
     `test=True` declares a look at the test set, of one configuration; the store counts the looks.
     `on_measured` receives each answer as it comes; all are returned in the trials' order.
     `progress` is as for `run`.
@@ -104,10 +106,10 @@ def evaluate(
         look = 1 + looks(store.evaluations(), workload.name) if test else 0
         records = {trial.identity: round_of(store, trial) for trial in chosen}
         jobs = [_job(store, records[trial.identity], trial, with_) for trial in chosen]
-        found: dict[int, Measured] = {}
+        found: dict[int, Evaluated] = {}
         for job in jobs:
             if job.refused:
-                found[job.trial.identity] = Measured(job.trial, None, reason=job.refused)
+                found[job.trial.identity] = Evaluated(job.trial, None, reason=job.refused)
                 tell(found[job.trial.identity])
         for job, metrics, end in _worked(jobs, workload, with_, watch):
             key = job.trial.identity
@@ -202,13 +204,13 @@ def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Jo
 
 def _worked(
     jobs: list[_Job], workload: Workload, with_: Measure, watch: Watcher
-) -> Iterator[tuple[_Job, dict[str, float], Outcome]]:
+) -> Iterator[tuple[_Job, dict[str, float | Measured], Outcome]]:
     """Let the workload's executor measure, and give each job's metrics when it has ended."""
     command = isinstance(with_, Command)
     train = with_ if isinstance(with_, Command) else Measuring(with_)
     own = replace(workload, train=train)
     open_ = {job.trial.identity: job for job in jobs if not job.refused}
-    metrics: dict[int, dict[str, float]] = {key: {} for key in open_}
+    metrics: dict[int, dict[str, float | Measured]] = {key: {} for key in open_}
     executor = executor_of(workload)
     shown = _Shown(watch, open_)
     try:
@@ -218,7 +220,8 @@ def _worked(
                 shown.take(event)
                 if isinstance(event, Logged):
                     for name, curve in unpack(event.points).items():
-                        metrics[event.trial][name] = float(curve.values[-1])
+                        last = float(curve.values[-1])
+                        metrics[event.trial][name] = curve.measured(-1) or last
                 elif isinstance(event, Ended):
                     yield open_.pop(event.trial), metrics[event.trial], event.outcome
     finally:
@@ -271,11 +274,11 @@ class _Shown:
 
 
 def _judged(
-    store: Store, record: RoundRecord, job: _Job, metrics: dict[str, float], end: Outcome
-) -> Measured:
+    store: Store, record: RoundRecord, job: _Job, metrics: dict[str, float | Measured], end: Outcome
+) -> Evaluated:
     """What an evaluation came to; names that training has logged are refused."""
     trial, objective = job.trial, _proxy(job, record.objective.metric)
-    one = Measured(trial, job.step, metrics, objective)
+    one = Evaluated(trial, job.step, metrics, objective)
     if end.status != "completed":
         cause = end.reason or Message("evaluation.ended", {"outcome": end.status})
         return replace(one, metrics={}, reason=cause, detail=end.detail)

@@ -18,12 +18,15 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from tunewright.errors import DesignError
 from tunewright.execution.line_patterns import Reading, number
 from tunewright.formats.event_file import read_events, tag_prefix
+from tunewright.measured import Measured, read
 from tunewright.messages import Message
 
 STEPS = ("step", "global_step", "_step", "steps", "iter", "iteration", "it", "update", "epoch")
@@ -156,9 +159,9 @@ class FileReader:
         if counted is None or counted < 0 or counted * self._file.step_times % 1 != 0:
             return None
         step = int(counted * self._file.step_times)
-        metrics: dict[str, float] = {}
+        metrics: dict[str, float | Measured] = {}
         for name, given in row.items():
-            value = _number(given) if name not in known[:1] and name else None
+            value = _value(given) if name not in known[:1] and name else None
             if value is not None and step > self._seen.get(name, -1):
                 metrics[name] = value
         if not metrics or step < self._last:
@@ -176,6 +179,16 @@ def _json_rows(lines: list[str]) -> Iterator[Mapping[str, Any]]:
             continue
         if isinstance(row, dict):
             yield row
+
+
+def _value(given: Any) -> float | Measured | None:
+    """A number, or a measurement with its uncertainty as JSON lines have it; None for others."""
+    if isinstance(given, dict):
+        with suppress(DesignError):
+            known = read(given)
+            return known if isinstance(known, Measured) else None
+        return None
+    return _number(given)
 
 
 def _number(given: Any) -> float | None:

@@ -43,6 +43,7 @@ from tunewright.execution.points import MOST_POINTS, Points
 from tunewright.execution.processes.seeding import rank
 from tunewright.execution.processes.stop_request import Stopping
 from tunewright.execution.step_order import went_back
+from tunewright.measured import Measured
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
 
@@ -195,8 +196,9 @@ class Handle:
     def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
         """Record metrics at a step: `run.log(step, loss=x)`, or a dictionary for any name.
 
-        Numbers of Python, NumPy and torch are accepted; tensors on a device are read later, many at
-        once. Steps may not go back. A non-finite objective or loss ends the trial as infeasible.
+        Numbers of Python, NumPy and torch are accepted, and `tw.Measured` for a value whose
+        uncertainty is known; tensors on a device are read later, many at once. Steps may not go
+        back. A non-finite objective or loss ends the trial as infeasible.
         """
         if not self._plain and not self._look(step):
             return
@@ -210,17 +212,21 @@ class Handle:
             for name, value in (named if metrics is None else _both(metrics, named)).items():
                 if name not in self._names:
                     self._check_name(name)
+                number = value
                 if type(value) is not float:
-                    if on_device(value):
+                    if isinstance(value, Measured):
+                        number = value.value
+                    elif on_device(value):
                         points.hold(step, name, detached(name, value))
                         continue
-                    value = as_number(name, value)
+                    else:
+                        number = value = as_number(name, value)
                 if points.holding:  # behind the tensors, so that all stay in order
                     points.hold(step, name, value)
                     continue
                 points.add((step, name, value))
-                if value - value != 0.0 and name in self._watched:  # nan, inf or -inf
-                    diverged = diverged or (step, name, value)
+                if number - number != 0.0 and name in self._watched:  # nan, inf or -inf
+                    diverged = diverged or (step, name, number)
             if diverged:  # only now: the other metrics of this step are recorded too
                 points.check_finite(diverged)
             if points.holding and points.read_due:
@@ -242,10 +248,10 @@ class Handle:
         for end in steps[:1], steps[-1:]:  # checks their kind and order
             for step in end:
                 self.log(step)
-        for name, values in metrics.items():
+        for name in metrics:
             if name not in self._names:
                 self._check_name(name)
-            points.add_all((step, name, value) for step, value in zip(steps, values, strict=True))
+        points.add_columns(list(steps), {name: list(of) for name, of in metrics.items()})
         if len(points) > MOST_POINTS:
             points.flush()
 

@@ -32,6 +32,8 @@ def worker(
     workload: Workload,
     search: Search | None = None,
     max_hours: float | None = None,
+    *,
+    early_stopping: bool = False,
 ) -> Results:
     """Train trials of a round that others run, until none of them is left; the round as recorded.
 
@@ -46,13 +48,20 @@ def worker(
         workload: the same training program as that of the others.
         search: the user's own search that the round began with; None: one of ours.
         max_hours: after so many hours no new trial begins here; None: no limit.
+        early_stopping: whether to stop trials that train here and cannot win, as in `tw.run`, by
+            the finished trials of all workers.
     """
     name = round.name if isinstance(round, Round) else round
     if not isinstance(name, str):
         raise DesignError("join.not_a_round", round=round)
     asked, begun = as_begun(workload.store, name, search)
     results, summary, wish = supervised(
-        asked, workload, search=begun, max_hours=max_hours, join=True
+        asked,
+        workload,
+        search=begun,
+        max_hours=max_hours,
+        join=True,
+        early_stopping=early_stopping,
     )
     heed(name, summary, wish)
     return results

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from tunewright.measured import Measured
 from tunewright.messages import Message
 
 STEP = "step"
@@ -31,7 +32,7 @@ class Reading:
     """What a line reports."""
 
     step: int
-    metrics: dict[str, float] = field(default_factory=dict)
+    metrics: dict[str, float | Measured] = field(default_factory=dict)
 
 
 class LineReader:
@@ -57,7 +58,7 @@ class LineReader:
         line = COLOURS.sub("", line).strip()
         if not line or len(line) > LONGEST:
             return None
-        metrics: dict[str, float] = {}
+        metrics: dict[str, float | Measured] = {}
         for at, pattern in enumerate(self._patterns):
             match = pattern.search(line)
             if match is None:

@@ -11,15 +11,17 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from tunewright._jax_arrays import is_jax_array, numbers as jax_numbers
 from tunewright.errors import Diverged
-from tunewright.store.curves import pack
+from tunewright.measured import Measured
+from tunewright.store.curves import Logged, pack, plain
 from tunewright.store.judge import not_finite
 
-Point = tuple[int, str, float]  # step, metric, value
+Point = tuple[int, str, float | Measured]  # step, metric, value
+Columns = tuple[Sequence[int], Mapping[str, Sequence[float]]]  # steps, a value at each by metric
 MOST_POINTS = 100_000  # in one batch; more waiting points than this make the training loop help
 MOST_HELD = 100  # device tensors, then they are read
 LONGEST_HELD_S = 1.0  # ... or after this time: slow steps should be seen too
@@ -41,16 +43,22 @@ class Points:
         self._tell = tell
         self._hear = hear
         self._watched = watched
-        self._waiting: deque[Point] = deque()  # appended to and drained without a lock
+        # appended to and drained without a lock
+        self._waiting: deque[Point | Columns] = deque()
         self._telling = threading.Lock()
         self._held: list[tuple[int, str, Any]] = []  # tensors, and the floats logged after them
         self._held_since = math.inf
         self.add: Callable[[Point], None] = self._waiting.append
-        self.add_all: Callable[[Iterable[Point]], None] = self._waiting.extend
+        self._added = self._drained = 0  # points of columns: by who logs, and by who sends
 
     def __len__(self) -> int:
         """How many wait to be sent, without those held."""
-        return len(self._waiting)
+        return len(self._waiting) + self._added - self._drained
+
+    def add_columns(self, steps: Sequence[int], columns: Mapping[str, Sequence[float]]) -> None:
+        """Add many steps of several metrics at once: no object is made for a point."""
+        self._added += len(steps) * len(columns)
+        self._waiting.append((steps, columns))
 
     @property
     def holding(self) -> bool:
@@ -82,7 +90,7 @@ class Points:
 
     def check_finite(self, point: Point) -> None:
         """End the trial when a watched metric is not finite; others may be what they are."""
-        step, name, value = point
+        step, name, value = point[0], point[1], float(point[2])
         if name in self._watched and not math.isfinite(value):
             raise Diverged(not_finite(name, value, step))
 
@@ -91,27 +99,40 @@ class Points:
         waiting = self._waiting
         with self._telling:
             while waiting:
-                batch: dict[str, tuple[list[int], list[float]]] = {}
-                for _ in range(min(len(waiting), MOST_POINTS)):
-                    step, name, value = waiting.popleft()
+                batch: Logged = {}
+                left = MOST_POINTS
+                while waiting and left > 0:
+                    item = waiting.popleft()
+                    if len(item) == 2:
+                        many, columns = item
+                        for name, numbers in columns.items():
+                            steps, values = batch.setdefault(name, ([], []))
+                            steps += many
+                            values += numbers
+                        self._drained += len(many) * len(columns)
+                        left -= len(many) * len(columns)
+                        continue
+                    step, name, value = item
                     try:
                         steps, values = batch[name]
                     except KeyError:
                         steps, values = batch[name] = ([], [])
                     steps.append(step)
                     values.append(value)
-                self._hear(batch)
-                self._tell(pack(batch))
+                    left -= 1
+                points, spreads = plain(batch)
+                self._hear(points)
+                self._tell(pack(points, spreads))
 
 
-def _numbers(held: list[Any]) -> list[float]:
-    """The numbers of tensors and floats, one transfer per device and type."""
+def _numbers(held: list[Any]) -> list[float | Measured]:
+    """Tensors as numbers, one transfer per device and type; what is a number already stays."""
     torch: Any = sys.modules.get("torch")
     groups: dict[tuple[Any, Any], list[int]] = {}
     for at, value in enumerate(held):
         if is_jax_array(value):
             groups.setdefault(("jax", None), []).append(at)
-        elif not isinstance(value, float):
+        elif not isinstance(value, float | Measured):
             groups.setdefault((value.device, value.dtype), []).append(at)
     for (device, _), places in groups.items():
         together = [held[at] for at in places]

@@ -18,11 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, overload
 
-from tunewright.design.names import Meaning
+from tunewright.design.names import Meaning, understood
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.spellings import understood
 from tunewright.errors import DesignError, StoreError, TunewrightError
 from tunewright.execution.asked_trial import Asked
 from tunewright.execution.process_group import rank, shared
@@ -48,6 +47,7 @@ class Session:
         folder: str | Path | None = None,
         *,
         meaning: Meaning | None = None,
+        early_stopping: bool = False,
     ) -> None:
         """Every rank of a process group makes one; rank 0's has the desk."""
         self._objective = objective
@@ -57,7 +57,9 @@ class Session:
         self._closed = False
 
         def begin() -> str | None:
-            desk = Desk(round, objective, self._meaning, store, search or Halton(), folder)
+            desk = Desk(
+                round, objective, self._meaning, store, search or Halton(), folder, early_stopping
+            )
             self._desk = desk
             return None if desk.root is None else str(desk.root)
 
@@ -131,7 +133,8 @@ class Session:
         return [asdict(claim) for claim in self._at_desk().claim(count)]
 
     def _asked(self, claim: Claim) -> Asked:
-        asked = Asked(claim, self._objective, self._meaning, self._root, self._commit)
+        early = None if self._desk is None else self._desk.early
+        asked = Asked(claim, self._objective, self._meaning, self._root, self._commit, early)
         self._open = [*self._unfinished(), asked]
         return asked
 
@@ -162,6 +165,7 @@ def open_round(
     means: Mapping[str, Any] | None = None,
     off: Mapping[str, Value] | None = None,
     deterministic: bool = False,
+    early_stopping: bool = False,
 ) -> Session:
     """Open a round for asking and telling; it begins, or continues where it stopped.
 
@@ -178,6 +182,8 @@ def open_round(
         means: name of the playbook -> how this round spells it.
         off: hyperparameter -> the value that switches it off.
         deterministic: whether every seed gives the same value.
+        early_stopping: whether `trial.stop_asked` becomes true for trials that cannot win; see
+            docs/early_stopping.md.
 
     >>> import tempfile, tunewright as tw
     >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
@@ -190,4 +196,6 @@ def open_round(
     [0.1, 0.3]
     """
     meaning = Meaning(means or {}, off or {}, deterministic)
-    return Session(round, objective, store, search, folder, meaning=meaning)
+    return Session(
+        round, objective, store, search, folder, meaning=meaning, early_stopping=early_stopping
+    )

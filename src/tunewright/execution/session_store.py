@@ -16,6 +16,7 @@ from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, OutOfDate, StoreError
 from tunewright.execution.account import Account
+from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.ledger import BACKUP_AGAIN_S, spool
 from tunewright.execution.prepare import by_position, continued_notes, notes_on, suggestions
@@ -24,6 +25,7 @@ from tunewright.execution.suggest import filled
 from tunewright.execution.trial_files import TrialFiles
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search, vet
+from tunewright.store.joined import with_earlier
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture
 from tunewright.store.rounds import ASKED, inside
@@ -45,6 +47,7 @@ class Desk:
         store: str | Path,
         search: Search,
         folder: str | Path | None,
+        early_stopping: bool = False,
     ) -> None:
         """Begin or continue the round, and register this process as one of its workers."""
         refuse(round, objective, meaning)
@@ -87,6 +90,9 @@ class Desk:
             self._ended = False  # some trial has: a backup is due at the close
             self._unsure = False  # a claim failed half-way: a trial may be ours unknown to us
             from_server(self.store, self._take_over, log.warning)
+            self.early: EarlyStopping | None = None
+            if early_stopping:
+                self.early = EarlyStopping.of(with_earlier(self.store, self.record.name))
             self._stack = stack.pop_all()
 
     def _keep_advice(self) -> None:
@@ -143,6 +149,10 @@ class Desk:
         ready, _ = filled(self.store, self.record, self._search, claims)
         self._unsure = before
         self._held |= {claim.trial for claim in ready}
+        if self.early is not None:
+            self.early.catch_up(self.store, self.record.id, time.monotonic())
+            for claim in ready:
+                self.early.watch(claim, self.store)
         return ready
 
     def add(self, configuration: Mapping[str, Value]) -> Claim:
@@ -198,6 +208,10 @@ class Desk:
         if account.outcome is not None:
             self._held.discard(account.claim.trial)
             self._ended = True
+            if self.early is not None:
+                self.early.ended(account.claim.trial)
+                with contextlib.suppress(StoreError):  # one curve less: stopping begins later
+                    self.early.learn([self.store.trial(account.claim.trial)])
             self._back_up()
 
     def _leave(self, account: Account) -> None:

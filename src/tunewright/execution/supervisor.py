@@ -149,6 +149,8 @@ class Supervisor:
                 self._heed_requests()
                 self._reclaim()
                 self._ledger.back_up()
+                if self._own.early_stopping is not None:  # others may run trials of the round
+                    self._own.early_stopping.catch_up(self._own.store, self._own.record.id, now)
 
     def _be_known(self, now: float) -> None:
         """Go on under a new name after others took this process for dead: it slept, or was cut off.

@@ -106,7 +106,8 @@ class Run(Protocol):
         Args:
             step: the updates done; steps may repeat and may not go back.
             metrics: name -> number, for names that are no Python identifiers.
-            named: name=number; numbers of Python, NumPy, torch and JAX are accepted.
+            named: name=number; numbers of Python, NumPy, torch and JAX are accepted, and
+                `tw.Measured(value, sd=..., n=...)` where the uncertainty of a value is known.
         """
         ...
 

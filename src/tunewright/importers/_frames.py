@@ -3,7 +3,8 @@
 `trials` has the columns `trial`, `status` and one for each hyperparameter of the round, under its
 name or, for a conditional one, its column (`optimizer.adam.learning_rate`). Optional: `reason`,
 `reason_code`, `seed`, `seconds`, `index`. `curves` has the columns `trial`, `step`, `metric`,
-`value`. What `results.to_polars()` and `.to_pandas()` give is read back as it was.
+`value`, and where a value's uncertainty is known `sd` and `n`. What `results.to_polars()` and
+`.to_pandas()` give is read back as it was.
 """
 
 from __future__ import annotations
@@ -16,32 +17,40 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from tunewright.design.conditions import Fixed, Hyperparameter, holds
-from tunewright.design.names import Meaning
+from tunewright.design.names import Meaning, guess_note, understood
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
-from tunewright.design.spellings import guess_note, understood
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.importers.build_round import position
-from tunewright.importers.cell import MISSING, as_value
-from tunewright.importers.columns import Columns, columns_in, plain_cell
+from tunewright.importers.files import (
+    MISSING,
+    Columns,
+    Problems,
+    as_value,
+    columns_in,
+    did_you_mean,
+    plain_cell,
+)
 from tunewright.importers.foreign import (
+    Points,
     PointsInOrder,
     duration_or_none,
     number_or_none,
+    uncertain,
     whole_or_none,
 )
-from tunewright.importers.nearest import did_you_mean
-from tunewright.importers.problems import Problems
+from tunewright.measured import COUNT, SUFFIXES
 from tunewright.messages import Message
-from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.curves import Batch, Curves, Spreads, pack
 from tunewright.store.outcome import decode, exported
 from tunewright.store.plain_json import storable
 from tunewright.store.results import Results
 from tunewright.store.trial import Status, Trial
 
-HEAD = ("number", "study", "status", "value", "best_step")  # of an exported table, in this order
+# of an exported table, in this order
+HEAD = ("number", "study", "status", "value", "best_step", "value_sd", "value_n")
 TAIL = (
     *("reason", "reason_code", "index", "seed", "attempts", "seconds", "command"),
     "imported",
@@ -203,7 +212,9 @@ def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
     found: dict[Any, PointsInOrder] = {}
     if missing:
         return found
-    for trial, step, metric, value in zip(*(frame[name] for name in POINT), strict=True):
+    empty = [None] * len(frame["trial"])
+    cells = [*(frame[name] for name in POINT), *(frame.get(name, empty) for name in ("sd", "n"))]
+    for trial, step, metric, value, sd, n in zip(*cells, strict=True):
         at = whole_or_none(step)
         # null means NaN in files that cannot hold one
         number = math.nan if plain_cell(value) is None else number_or_none(value)
@@ -217,8 +228,19 @@ def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
         elif not isinstance(metric, str) or not metric:
             problems.add(Message("frames.no_metric", {"metric": metric, "trial": trial}), "metric")
         else:
-            found.setdefault(identity, PointsInOrder(stepped=True)).add(metric, at, number)
+            own = found.setdefault(identity, PointsInOrder(stepped=True))
+            own.add(metric, at, number)
+            for suffix, cell in ((SUFFIXES[0], sd), (COUNT, n)):
+                if (known := number_or_none(plain_cell(cell))) is not None:
+                    own.beside.add(f"{metric}{suffix}", at, known)
     return found
+
+
+def _spreads(logged: PointsInOrder | None, points: Points) -> Spreads:
+    """The uncertainty of each metric that has one: of two columns, or of metrics beside it."""
+    if logged is None:
+        return {}
+    return uncertain({**points, **logged.beside.points()})
 
 
 def _trial(
@@ -262,7 +284,7 @@ def _trial(
         status=status,
         # judged again on reading, which finds its own reason where the curves have one
         reason=_reason(layout, row),
-        curves=Curves([Batch(1, 0, pack(points))] if points else []),
+        curves=Curves([Batch(1, 0, pack(points, _spreads(logged, points)))] if points else []),
         seed=whole_or_none(layout.cell("seed", row)) or 0,
         attempts=whole_or_none(layout.cell("attempts", row)) or 0,
         seconds=duration_or_none(layout.cell("seconds", row)) or 0.0,

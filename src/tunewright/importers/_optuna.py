@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
-from tunewright.design.objective import Objective
+from tunewright.design.objective import At, Objective
 from tunewright.design.ranges import Choice, Integers, Linear, Log, Range, Value
 from tunewright.errors import DesignError, MissingExtra, NotFound
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.files import read_only_database, reading
+from tunewright.importers.files import did_you_mean, read_only_database, reading
 from tunewright.importers.foreign import (
     NO_REASON,
     ForeignTrial,
@@ -34,7 +34,6 @@ from tunewright.importers.foreign import (
     plain_value,
     whole_or_none,
 )
-from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
 from tunewright.store.outcome import foreign
 from tunewright.store.results import Results
@@ -220,7 +219,7 @@ def _value_names(count: int) -> list[str]:
     return ["value"] if count == 1 else [f"value_{place}" for place in range(count)]
 
 
-def _judged_at(trials: Sequence[Any]) -> Literal["best", "last"] | None:
+def _judged_at(trials: Sequence[Any]) -> At | None:
     """Whether the value of a trial is the last or the best of its intermediate ones; else None."""
     ends: list[set[str]] = []
     for trial in trials:
@@ -240,9 +239,7 @@ def _judged_at(trials: Sequence[Any]) -> Literal["best", "last"] | None:
     return "best" if all("best" in same for same in ends) else None
 
 
-def _trial(
-    trial: Any, metrics: Sequence[str], judged_at: Literal["best", "last"] | None
-) -> ForeignTrial:
+def _trial(trial: Any, metrics: Sequence[str], judged_at: At | None) -> ForeignTrial:
     points = PointsInOrder()
     curve = metrics[0] if judged_at is not None else INTERMEDIATE
     for step, value in sorted(trial.intermediate_values.items()):

@@ -11,15 +11,14 @@ from dataclasses import replace
 from typing import Any, TypedDict
 
 from tunewright.design.guards import is_seed
-from tunewright.design.names import Meaning
+from tunewright.design.names import Meaning, guess_note, understood
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
-from tunewright.design.spellings import guess_note, understood
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
-from tunewright.importers.foreign import ForeignTrial, Source, plain_name
-from tunewright.importers.nearest import did_you_mean
+from tunewright.importers.files import did_you_mean
+from tunewright.importers.foreign import ForeignTrial, Source, plain_name, uncertain
 from tunewright.importers.roles import Role, guess_roles
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
@@ -167,7 +166,8 @@ def _belongs_nowhere(round: Round, trial: ForeignTrial) -> Message:
 
 def _trial(trial: ForeignTrial, study: Study, search: str, left_out: frozenset[str]) -> Trial:
     configuration = {n: v for n, v in trial.configuration.items() if n not in left_out}
-    batches = [Batch(1, 0, pack(trial.points))] if trial.points else []
+    points = trial.points
+    batches = [Batch(1, 0, pack(points, uncertain(points)))] if points else []
     return Trial(
         number=trial.number,
         study=study.number,

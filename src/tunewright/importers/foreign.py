@@ -15,7 +15,9 @@ from typing import Any
 
 from tunewright.design.conditions import LONGEST_NAME
 from tunewright.design.ranges import LARGEST_INTEGER, Range, Value, as_plain
+from tunewright.measured import COUNT, SUFFIXES
 from tunewright.messages import Message
+from tunewright.store.curves import Spreads
 from tunewright.store.judge import not_finite
 from tunewright.store.plain_json import storable
 from tunewright.store.trial import Status
@@ -186,6 +188,7 @@ class PointsInOrder:
     def __init__(self, stepped: bool = False) -> None:
         """Begin without any."""
         self._stepped = stepped
+        self._beside: PointsInOrder | None = None
         self._found: dict[str, tuple[list[int], list[float]]] = {}
 
     def add(self, metric: str, step: int, value: float) -> None:
@@ -195,6 +198,13 @@ class PointsInOrder:
         steps, values = self._found.setdefault(plain_name(metric), ([], []))
         steps.append(step)
         values.append(value)
+
+    @property
+    def beside(self) -> PointsInOrder:
+        """Points that are not metrics: what is known of the others."""
+        if self._beside is None:
+            self._beside = PointsInOrder(stepped=True)
+        return self._beside
 
     def add_at_end(self, metrics: Iterable[tuple[str, float]]) -> None:
         """Add final values at the last step of all curves, for metrics without a curve."""
@@ -213,6 +223,26 @@ class PointsInOrder:
             else (steps, values)
             for metric, (steps, values) in self._found.items()
         }
+
+
+def uncertain(points: Points) -> Spreads:
+    """(sd, n) of the metrics whose standard deviation was logged beside them at the same steps.
+
+    >>> uncertain({"e": ([1, 2], [0.5, 0.4]), "e_sd": ([2], [0.1]), "e_n": ([2], [25])})
+    {'e': ([nan, 0.1], [0, 25])}
+    """
+    found: Spreads = {}
+    for name, (steps, _) in points.items():
+        beside = [points[f"{name}{suffix}"] for suffix in SUFFIXES if f"{name}{suffix}" in points]
+        if not beside:
+            continue
+        counts = points.get(f"{name}{COUNT}", ((), ()))
+        sds, ns = ({int(s): v for s, v in zip(*one, strict=True)} for one in (beside[0], counts))
+        known = [sds.get(int(step), math.nan) for step in steps]
+        sd = [each if math.isfinite(each) and each >= 0 else math.nan for each in known]
+        n = [ns.get(int(step), 0) for step in steps]
+        found[name] = sd, [int(each) if math.isfinite(each) and each >= 1 else 0 for each in n]
+    return found
 
 
 def no_reason(source: str, state: str) -> Message:

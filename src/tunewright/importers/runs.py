@@ -18,6 +18,7 @@ from tunewright.design.ranges import Value
 from tunewright.errors import NotFound, Unreadable
 from tunewright.formats.event_file import EVENTS
 from tunewright.importers import _mlflow, _swanlab, _tensorboard, _trackio, _wandb
+from tunewright.importers._swanlab import read_run as read_swanlab
 from tunewright.importers.files import (
     existing,
     files_below,
@@ -34,7 +35,6 @@ from tunewright.importers.foreign import (
     plain_name,
     whole_or_none,
 )
-from tunewright.importers.swanlab_file import read_run as read_swanlab
 
 Source = Literal["tensorboard", "wandb", "mlflow", "trackio", "swanlab", "table"]
 TABLES = (".csv", ".json", ".jsonl", ".parquet")

@@ -12,6 +12,7 @@ from tunewright.errors import WorkloadError
 from tunewright.execution.current_run import Printing, current_run
 from tunewright.execution.handle import Control, Handle
 from tunewright.execution.training_run import Run
+from tunewright.measured import Measured, paired
 
 
 def library(name: str, package: str = "") -> Any:
@@ -38,17 +39,20 @@ def listen(run: Run) -> None:
 def measured(values: Mapping[str, Any] | None) -> dict[str, Any]:
     """Those values that are numbers; libraries log text and lists beside them.
 
+    A number whose standard deviation is logged too, as `x_sd` or `x_stderr`, is a `Measured`.
+
     >>> measured({"loss": 0.5, "note": "warm", "flag": True, "step": 3})
     {'loss': 0.5}
     """
-    return {
-        str(name): value for name, value in (values or {}).items() if name != "step" and _is(value)
-    }
+    kept = {str(n): value for n, value in (values or {}).items() if n != "step" and _is(value)}
+    return paired(kept)
 
 
 def _is(value: Any) -> bool:
     if isinstance(value, bool):
         return False
+    if isinstance(value, Measured):
+        return True
     scalar = getattr(value, "shape", None) == () and "bool" not in str(getattr(value, "dtype", ""))
     return isinstance(value, numbers.Real) or scalar
 

@@ -52,7 +52,8 @@ class FinalCheck(Facts):
     @property
     def headline(self) -> Text:
         """What to report, in at most twelve words."""
-        facts = {"metrics": dict(self.evaluation.metrics), "looks_before": self.looks_before}
+        metrics = {name: float(value) for name, value in self.evaluation.metrics.items()}
+        facts = {"metrics": metrics, "looks_before": self.looks_before}
         return messages.text("final.headline", facts)
 
     @property

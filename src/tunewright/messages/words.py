@@ -19,6 +19,15 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
+def with_sd(value: float, sd: float) -> str:
+    """A value with its standard deviation.
+
+    >>> with_sd(0.0812, 0.004)
+    '0.0812 ± 0.004'
+    """
+    return f"{number(value)} ± {number(sd)}"
+
+
 def phrase(name: str, /, **parts: Any) -> str:
     """A phrase of the reader's language with its parts filled in.
 

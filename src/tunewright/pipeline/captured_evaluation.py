@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from tunewright.pipeline import examples
 from tunewright.pipeline.capture import captured, side_stream, waits_inside
 from tunewright.pipeline.eval_batch import Metrics, evaluating
-from tunewright.pipeline.evaluate import WEIGHT, Evaluation, add_rows
+from tunewright.pipeline.evaluate import WEIGHT, Evaluation, add_rows, sds_of, squared
 from tunewright.pipeline.precision import Precision, autocast
-from tunewright.pipeline.stretch import Lane
+from tunewright.pipeline.stretch import Lane, Replayable
 
 SEED = 0  # of the random numbers of an evaluation, as `evaluate` has it
 
@@ -42,6 +42,7 @@ class CapturedEvaluation:
         self._first, self._lane, self._device = first, lane, device
         self._names: list[str] = []
         self._sums: Tensor | None = None
+        self._fetched: list[float] | None = None  # sums on the host
         self._random = torch.Generator(device=device)
         self._graph = torch.cuda.CUDAGraph()
         batches = _batches(data, weights, first.batch_size, device)
@@ -54,8 +55,11 @@ class CapturedEvaluation:
                     found = metrics(model, examples.take(data, places))
                     add_rows(rows, found, mask, places, size)
             self._names = sorted(rows)
-            together = torch.stack([rows[name] for name in self._names])
-            self._sums = torch.stack([row.sum() for row in together])
+            weights = rows[WEIGHT]
+            total = weights.sum()
+            sums = [rows[name].sum() for name in self._names]
+            squares = [squared(rows[name], weights, total) for name in self._names]
+            self._sums = torch.stack([*sums, *squares, (weights > 0).double().sum()])
 
         self._kept = batches  # the graph reads these tensors wherever they lie
         self.reason = self._capture(model, whole)
@@ -77,17 +81,33 @@ class CapturedEvaluation:
             finally:
                 place.graphsafe_set_state(usual)
 
-    def __call__(self) -> Evaluation:
-        """Evaluate the model as it is now."""
-        assert self._sums is not None
+    def ready(self) -> tuple[Replayable, int]:
+        """What to replay once the model is as it is to be evaluated; `fetch` comes after it."""
         self._random.manual_seed(SEED)
-        self._lane.replay((self._graph, 1))
-        with self._lane.released():
-            numbers = self._sums.tolist()
-        sums = dict(zip(self._names, numbers, strict=True))
-        total = sums.pop(WEIGHT)
-        means = {name: value / total for name, value in sums.items()}
-        return Evaluation(metrics=means, weight=total, batch_size=self._first.batch_size)
+        return self._graph, 1
+
+    def fetch(self) -> None:
+        """Wait for the device and copy the sums."""
+        assert self._sums is not None
+        self._fetched = self._sums.tolist()
+
+    def __call__(self) -> Evaluation:
+        """The evaluation that was fetched, or one of the model as it is now."""
+        if self._fetched is None:
+            self._lane.replay(self.ready(), then=self.fetch)
+        assert self._fetched is not None
+        numbers, self._fetched = self._fetched, None
+        count, examples_seen = len(self._names), int(numbers[-1])
+        pairs = zip(numbers[:count], numbers[count:-1], strict=True)
+        sums = dict(zip(self._names, pairs, strict=True))
+        total = sums.pop(WEIGHT)[0]
+        return Evaluation(
+            metrics={name: value / total for name, (value, _) in sums.items()},
+            weight=total,
+            batch_size=self._first.batch_size,
+            sd=sds_of(sums, total, examples_seen),
+            examples=examples_seen,
+        )
 
 
 def _batches(

@@ -81,6 +81,22 @@ def mean_interval(
     return Interval(mean, mean - half, mean + half, level)
 
 
+def sd_of_mean(mean: float, squares: float, weight: float, examples: int) -> float:
+    """The standard deviation of a mean over other examples of the same kind.
+
+    `squares` is the sum over the examples of (weight x distance from the mean) squared. Where all
+    values are the same and the mean is 0 or 1, as of a model without an error, it is that of a
+    proportion (Jeffreys), so that 0 of 100 is not taken for certain.
+
+    >>> round(sd_of_mean(0.25, 18.75, 100.0, 100), 4), round(sd_of_mean(0.0, 0.0, 100.0, 100), 4)
+    (0.0435, 0.0069)
+    """
+    if squares > 0 or mean not in (0.0, 1.0):
+        return math.sqrt(examples / (examples - 1) * squares) / weight
+    share = 0.5 / (examples + 1)
+    return math.sqrt(share * (1 - share) / (examples + 2))
+
+
 def bootstrap(
     statistic: Callable[..., float],
     *columns: ArrayLike,

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from tunewright.errors import PipelineError
+from tunewright.measured import Measured
 from tunewright.pipeline import examples, hosts
 from tunewright.pipeline.averages import sync_batch_norm
 from tunewright.pipeline.class_count import ClassCount, class_counts
+from tunewright.pipeline.confidence import sd_of_mean
 from tunewright.pipeline.eval_batch import Metrics, device_of, evaluating, find_batch_size
 from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.memory import out_of_memory, release
@@ -35,9 +37,21 @@ class Evaluation:
     metrics: Mapping[str, float]  # the weighted mean of each metric over the data set
     weight: float  # sum of weights: the number of examples where no weights are given
     batch_size: int  # examples per rank and forward pass
+    sd: Mapping[str, float] = field(default_factory=dict)  # of each mean, over examples of its kind
+    examples: int = 0  # with a weight
     class_counts: tuple[ClassCount, ...] = ()  # per class, where labels are given
     predictions: Predictions | None = None  # of the fixed examples; on rank 0
     values: Mapping[str, Tensor] | None = None  # per example, in the data's order
+
+    @property
+    def measured(self) -> dict[str, float | Measured]:
+        """Each mean with its uncertainty, as `run.log` takes it; alone where that is not known."""
+        return {
+            name: value
+            if self.sd.get(name) is None
+            else Measured(value, sd=self.sd[name], n=self.examples)
+            for name, value in self.metrics.items()
+        }
 
     @property
     def rare_classes(self) -> tuple[ClassCount, ...]:
@@ -178,14 +192,33 @@ def evaluate(
         _known(correct, rows)
         counted = summed.cpu() > 0
         counts = class_counts(values[correct].cpu()[counted], labels.cpu()[counted])
+    examples_seen = int((summed > 0).sum())
+    sums = {name: (float(row.sum()), squared(row, summed, total)) for name, row in rows.items()}
     return Evaluation(
-        metrics={name: float(row.sum()) / total for name, row in rows.items()},
+        metrics={name: value / total for name, (value, _) in sums.items()},
         weight=total,
         batch_size=batch_size,
+        sd=sds_of(sums, total, examples_seen),
+        examples=examples_seen,
         class_counts=counts,
         predictions=kept,
         values={name: value.cpu() for name, value in values.items()} if keep_values else None,
     )
+
+
+def squared(row: Tensor, weights: Tensor, total: Tensor | float) -> Tensor:
+    """The sum of squared distances from the mean, each example weighted: on the device."""
+    return (row - row.sum() / total * weights).square().sum()
+
+
+def sds_of(
+    sums: Mapping[str, tuple[float, Tensor | float]], total: float, examples: int
+) -> dict[str, float]:
+    """The standard deviation of each mean, from (sum, sum of squares); fewer than two have none."""
+    if examples < 2:
+        return {}
+    known = {n: sd_of_mean(s / total, float(sq), total, examples) for n, (s, sq) in sums.items()}
+    return {name: sd for name, sd in known.items() if math.isfinite(sd)}
 
 
 def _rows(

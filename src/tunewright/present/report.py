@@ -14,10 +14,9 @@ from typing import Any
 from rich.console import Console
 
 import tunewright
-from tunewright.advice.rewrite import searched_ranges, with_ranges
-from tunewright.campaigns.campaign import Campaign
+from tunewright.advice.proposal import searched_ranges, with_ranges
+from tunewright.campaigns.campaign import Campaign, message_of
 from tunewright.campaigns.probe import skipped
-from tunewright.campaigns.probe_answers import message_of
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.checks.checklist import check
 from tunewright.errors import DesignError, NotFound
@@ -116,7 +115,10 @@ def _found(campaign: Campaign) -> Iterator[Message]:
     ):
         yield Message("campaign.launched", _launch(campaign.launched))
     for look in campaign.tested[-1:]:
-        yield Message("campaign.tested", {"look": look.look, "metrics": dict(look.metrics)})
+        yield Message(
+            "campaign.tested",
+            {"look": look.look, "metrics": {n: float(v) for n, v in look.metrics.items()}},
+        )
     yield Message("campaign.spent", _spent(campaign))
     for probe in campaign.probes:
         if (answer := message_of(probe)) is not None:  # single rows of a probe have none

@@ -146,6 +146,8 @@ def _summary(own: Trial) -> dict[str, str | float]:
     found: dict[str, str | float] = {"status": own.status if own.ended else "running"}
     if own.value is not None:
         found["value"] = own.value
+    if own.measured is not None:
+        found["value_sd"] = own.measured.sd
     if own.best_step is not None:
         found["step"] = own.best_step
     if own.seconds:

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.errors import Damaged
+from tunewright.measured import Measured
 
 Steps = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
@@ -37,12 +38,19 @@ class Curve:
 
     steps: Steps
     values: Values
-    sd: Values | None = None  # the standard deviation of one measurement at each step
-    n: Steps | None = None  # how many measurements each value is the mean of
+    sd: Values | None = None  # the standard deviation of each value; NaN: not known
+    n: Steps | None = None  # examples that each value was measured on; 0: not known
 
     def __len__(self) -> int:
         """How many points it has."""
         return len(self.steps)
+
+    def measured(self, place: int) -> Measured | None:
+        """The point at a place with its uncertainty; None where that is not known."""
+        if self.sd is None or not np.isfinite(self.sd[place]):
+            return None
+        n = None if self.n is None or self.n[place] < 1 else int(self.n[place])
+        return Measured(float(self.values[place]), sd=float(self.sd[place]), n=n)
 
     def __repr__(self) -> str:
         """The number of points and the last one."""
@@ -87,6 +95,31 @@ def pack(
     text = json.dumps(head).encode()
     body = b"".join([struct.pack("<I", len(text)), text, *blocks, *values])
     return b"".join([MAGIC, struct.pack("<I", zlib.crc32(body)), body])
+
+
+Logged = dict[str, tuple[list[int], list[float | Measured]]]  # by metric, as a program logs
+Spreads = dict[str, tuple[list[float], list[int]]]  # sd and n, by metric
+
+
+def plain(logged: Logged) -> tuple[dict[str, tuple[list[int], list[float]]], Spreads]:
+    """Logged points as numbers, and the uncertainty of the metrics that have one.
+
+    >>> plain({"e": ([1, 2], [0.5, Measured(0.4, sd=0.1, n=9)])})
+    ({'e': ([1, 2], [0.5, 0.4])}, {'e': ([nan, 0.1], [0, 9])})
+    """
+    points: dict[str, tuple[list[int], list[float]]] = {}
+    spreads: Spreads = {}
+    for name, (steps, values) in logged.items():
+        if not any(issubclass(kind, Measured) for kind in set(map(type, values))):
+            points[name] = steps, values  # type: ignore[assignment]
+            continue
+        known = [value if isinstance(value, Measured) else None for value in values]
+        points[name] = steps, [float(value) for value in values]
+        spreads[name] = (
+            [np.nan if one is None else one.sd for one in known],
+            [0 if one is None else one.n or 0 for one in known],
+        )
+    return points, spreads
 
 
 def packed(curves: Mapping[str, Curve]) -> bytes:

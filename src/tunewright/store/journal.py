@@ -21,8 +21,8 @@ from sqlalchemy import Column, Connection, Table, func, insert, select
 
 from tunewright.errors import Damaged, StoreError
 from tunewright.store import plain_json, version_1
-from tunewright.store.curves import pack
 from tunewright.store.database import Database, beside
+from tunewright.store.metrics import metrics_from, packed_metrics
 from tunewright.store.schema import CONCLUSIONS, campaign, curve, round_table, trial
 from tunewright.store.spool import read_checked, write_checked
 from tunewright.store.version_1 import Conclusion
@@ -209,8 +209,7 @@ def _amended(connection: Connection, key: int, row: Mapping[str, Any]) -> None:
 def _measured(connection: Connection, row: Mapping[str, Any]) -> None:
     """The metrics of an evaluation join the curves of its trial again."""
     told = plain_json.loads(row["metrics"], "an evaluation of the store")
-    metrics = {name: float("nan") if value is None else value for name, value in told.items()}
-    points = pack({name: ([row["step"]], [value]) for name, value in metrics.items()})
+    points = packed_metrics(row["step"], metrics_from(told))
     chosen = select(trial.c.attempt).where(trial.c.id == row["trial"])
     attempt = connection.execute(chosen).scalar_one()
     last = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(

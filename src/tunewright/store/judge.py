@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tunewright.design.objective import Objective
+from tunewright.measured import Measured
 from tunewright.messages import Message
 from tunewright.store.curves import Curve, Curves
 from tunewright.store.outcome import NEVER_LOGGED
@@ -26,6 +27,7 @@ class Judged:
     reason: Message | None = None
     value: float | None = None
     best_step: int | None = None
+    measured: Measured | None = None  # the value with its uncertainty, where that was logged
 
 
 def judge(objective: Objective, recorded: Status, reason: Message | None, curves: Curves) -> Judged:
@@ -56,7 +58,7 @@ def judge(objective: Objective, recorded: Status, reason: Message | None, curves
         broken = _broken(curves.only(metric), metric, relation, limit, step)
         if broken is not None:
             return broken
-    return Judged("completed", None, value, step)
+    return Judged("completed", None, value, step, curve.measured(at))
 
 
 def judged(objective: Objective, trial: Trial) -> Trial:
@@ -68,6 +70,7 @@ def judged(objective: Objective, trial: Trial) -> Trial:
         reason=verdict.reason,
         value=verdict.value,
         best_step=verdict.best_step,
+        measured=verdict.measured,
     )
 
 

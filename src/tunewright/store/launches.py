@@ -17,10 +17,11 @@ from sqlalchemy import Connection, func, insert, select
 
 from tunewright.design.ranges import Value
 from tunewright.errors import NotFound, StoreError
+from tunewright.measured import Measured
 from tunewright.store import plain_json
-from tunewright.store.curves import pack
 from tunewright.store.database import Database, when
 from tunewright.store.journal import leave, place_data
+from tunewright.store.metrics import metrics_data, metrics_from, packed_metrics
 from tunewright.store.plain_json import LONGEST_TEXT, storable
 from tunewright.store.results import Results
 from tunewright.store.schema import (
@@ -207,7 +208,7 @@ class Evaluation:
     trial: int  # the store's key of the trial
     number: int | None  # its number in the round; None: a repeat
     step: int  # of the checkpoint
-    metrics: Mapping[str, float]
+    metrics: Mapping[str, float | Measured]
     with_: str  # the function or command that measured it
     workload: str  # what was trained
     objective: str  # the metric that chose the checkpoint
@@ -218,9 +219,7 @@ class Evaluation:
 
 def add_evaluation(database: Database, round_id: int, evaluation: Evaluation) -> None:
     """Add the metrics to the trial's curves, and the evaluation to the store, together."""
-    points = pack(
-        {name: ([evaluation.step], [value]) for name, value in evaluation.metrics.items()}
-    )
+    points = packed_metrics(evaluation.step, evaluation.metrics)
     with database.writing() as connection:
         ended = select(trial.c.attempt).where(
             trial.c.id == evaluation.trial, trial.c.status.in_(ENDED)
@@ -265,7 +264,7 @@ def _row(round_id: int, own: Evaluation) -> dict[str, Any]:
         "trial": own.trial,
         "round": round_id,
         "step": own.step,
-        "metrics": plain_json.dumps(plain_json.finite(dict(own.metrics))),
+        "metrics": plain_json.dumps(plain_json.finite(metrics_data(own.metrics))),
         "measured_by": storable(own.with_, LONGEST_TEXT),
         "workload": storable(own.workload, LONGEST_TEXT),
         "objective": storable(own.objective),
@@ -282,7 +281,7 @@ def _evaluation(row: Any) -> Evaluation:
         row.trial or 0,
         row.numbered,
         row.step,
-        {name: float("nan") if value is None else value for name, value in told.items()},
+        metrics_from(told),
         row.measured_by,
         row.workload,
         row.objective,

@@ -144,6 +144,15 @@ class Snapshot:
     saved: datetime
 
 
+def finished_keys(database: Database, round_id: int) -> list[int]:
+    """The identities of a round's numbered trials that completed or were pruned, in order."""
+    wanted = (trial.c.round == round_id) & trial.c.number.is_not(None)
+    ended = trial.c.status.in_(("completed", "pruned"))
+    chosen = select(trial.c.id).where(wanted & ended).order_by(trial.c.number)
+    with database.reading() as connection:
+        return list(connection.execute(chosen).scalars())
+
+
 def attempts(database: Database, key: int) -> list[Attempt]:
     """The attempts at a trial, in order."""
     own = select(attempt).where(attempt.c.trial == key).order_by(attempt.c.n)

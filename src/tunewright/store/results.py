@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tunewright.actions import ShowRound
 from tunewright.design.names import Meaning
-from tunewright.design.objective import Objective, Relation
+from tunewright.design.objective import At, Objective, Relation
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
@@ -201,7 +201,7 @@ class Results:
         objective: Objective | str,
         *,
         minimize: bool | None = None,
-        at: Literal["best", "last"] = "best",
+        at: At = "best",
         subject_to: Mapping[str, tuple[Relation, float]] | None = None,
     ) -> Results:
         """The same trials judged by another objective: one of `minimize()`, or a metric's name.

@@ -427,6 +427,10 @@ class Store:
             raise NotFound("trial.no_such_key", key=key, url=self.url)
         return judged(rounds.objective_of(self._database, key), found)
 
+    def finished(self, round_id: int) -> list[int]:
+        """The identities of a round's trials that completed or were pruned, repeats left out."""
+        return reading.finished_keys(self._database, round_id)
+
     def is_imported(self, trial: Trial) -> bool:
         """Whether another tool made this trial."""
         with self._database.reading() as connection:

@@ -67,6 +67,9 @@ def _trial_columns(results: Results) -> dict[str, list[Any]]:
         "value": [t.value for t in trials],
         "best_step": [t.best_step for t in trials],
     }
+    if any(t.measured is not None for t in trials):
+        columns["value_sd"] = [t.measured.sd if t.measured else None for t in trials]
+        columns["value_n"] = [t.measured.n if t.measured else None for t in trials]
     settings = [dict(_settings(results.studies[t.study], t)) for t in trials]
     for name in dict.fromkeys(column for setting in settings for column in setting):
         columns[_free(columns, name)] = [setting.get(name) for setting in settings]
@@ -92,13 +95,24 @@ def _curve_columns(results: Results) -> dict[str, list[Any]]:
     metrics: list[str] = []
     steps: list[int] = []
     values: list[float] = []
+    sds: list[float | None] = []
+    ns: list[int | None] = []
     for trial in results.trials:
         for metric, curve in trial.curves.items():
             numbers += [trial.number] * len(curve)
             metrics += [metric] * len(curve)
             steps += curve.steps.tolist()
             values += curve.values.tolist()
-    return {"trial": numbers, "step": steps, "metric": metrics, "value": values}
+            known = (
+                [curve.measured(place) for place in range(len(curve))]
+                if curve.sd is not None
+                else [None] * len(curve)
+            )
+            sds += [None if one is None else one.sd for one in known]
+            ns += [None if one is None else one.n for one in known]
+    columns = {"trial": numbers, "step": steps, "metric": metrics, "value": values}
+    uncertain = any(sd is not None for sd in sds)
+    return columns | ({"sd": sds, "n": ns} if uncertain else {})
 
 
 def _settings(study: Study, trial: Trial) -> Iterator[tuple[str, Value]]:

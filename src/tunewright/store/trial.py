@@ -19,6 +19,7 @@ import numpy as np
 from tunewright import snapshot
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
+from tunewright.measured import Measured
 from tunewright.messages import Message, markup, words
 from tunewright.seeds import derived
 from tunewright.store.curves import Curves
@@ -60,6 +61,7 @@ class Trial:
     origin: tuple[str, int] | None = None  # joined from an earlier round: its name, number there
     peak_memory_mb: float | None = None  # with everything it started; None: not measured
     applied: Mapping[str, Any] | None = None  # the values its program reports it used
+    measured: Measured | None = None  # the value with its uncertainty, where that was logged
 
     @property
     def shown_number(self) -> int | str | None:

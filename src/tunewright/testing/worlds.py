@@ -16,7 +16,7 @@ from tunewright.design.study import Study
 from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
-from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.curves import Batch, Curves, Spreads, pack
 from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -43,6 +43,8 @@ class World:
     evaluations: int = 20
     curve_sd: float = 0.0  # of one evaluation around its curve
     correlation: float = 0.0  # of one evaluation with the next
+    measured_sd: float = 0.0  # logged with each evaluation as the sd of its value; 0: not logged
+    measured_n: int = 1000  # the number of examples logged with it
     max_train_steps: int = 1000
     objective: Objective = field(default_factory=lambda: minimize("valid_error"))
     meaning: Meaning = field(default_factory=Meaning)
@@ -114,13 +116,22 @@ def _trained(world: World, study: Study, trial: Trial, repeat: int) -> Trial:
         unit=trial.unit,
         status="infeasible" if value is None else "completed",
         reason=reason,
-        curves=Curves([Batch(1, 0, pack(points))]),
+        curves=Curves([Batch(1, 0, pack(points, _uncertain(world, points)))]),
         seed=seed,
         attempts=1,
         seconds=world.max_train_steps / 100,
         parent=trial.number if repeat else None,
         search=trial.search,
     )
+
+
+def _uncertain(world: World, points: Mapping[str, Points]) -> Spreads:
+    """The uncertainty of the objective's evaluations, where the world logs it."""
+    metric = world.objective.metric
+    if not world.measured_sd or metric not in points:
+        return {}
+    count = len(points[metric][0])
+    return {metric: ([world.measured_sd] * count, [world.measured_n] * count)}
 
 
 def _logged(

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tunewright.campaigns.campaign import read_campaign
-from tunewright.campaigns.definition import read_definition
+from tunewright.campaigns.campaign import read_campaign, read_definition
 from tunewright.campaigns.plan import next_step
 from tunewright.errors import NotFound
 from tunewright.launches import lineage
@@ -187,6 +186,8 @@ def curves_of(trial: Trial, most: int = 1000) -> dict[str, Any]:
         every = max(1, -(-len(curve) // most))
         chosen = np.unique(np.append(np.arange(0, len(curve), every), len(curve) - 1))
         made[metric] = {"steps": curve.steps[chosen], "values": curve.values[chosen]}
+        if curve.sd is not None:
+            made[metric]["sd"] = curve.sd[chosen]
     return plain(made)  # type: ignore[no-any-return]
 
 

@@ -8,6 +8,7 @@ import tunewright as tw
 from tunewright.search.bayesian.history import History, history
 from tunewright.search.bayesian.model import for_search, learned
 from tunewright.search.bayesian.recipe import Recipe
+from tunewright.stats.measurement import own_sd
 from tunewright.store.trial import Trial
 
 BOX = {"rate": tw.log(1e-4, 1), "decay": tw.linear(0, 1), "width": tw.integers(16, 256)}
@@ -67,3 +68,46 @@ def test_one_diverged_trial_keeps_the_usual_values() -> None:
 def test_it_can_be_turned_off() -> None:
     assert not for_search(seen(0.1, 0), Recipe(noisy=0.0)).noisy
     assert not for_search(seen(0.1, 0, count=19), Recipe()).noisy, "too few to tell"
+
+
+def measured(sd: float, of: History) -> History:
+    """The same history, every value with this standard deviation of its own."""
+    return replace(of, measured=np.full(len(of.rows), sd))
+
+
+def test_a_measurement_error_is_a_lower_bound_of_the_noise() -> None:
+    usual = learned(seen(0.0, 0), Recipe())
+    known = learned(measured(0.05, seen(0.0, 0)), Recipe())
+    assert not usual.data.doubt.any()
+    assert known.data.doubt.min() > 0
+    at = known.data.features
+    assert known.process.predict(at)[1].mean() > 2 * usual.process.predict(at)[1].mean()
+    plain = replace(Recipe(), halves=False, bend=0.0)
+    told = learned(measured(0.05, seen(0.0, 0)), plain)
+    straight = (0.05 / (np.std(seen(0.0, 0).values))) ** 2
+    assert np.allclose(told.data.doubt, straight, rtol=0.01)
+
+
+def test_values_measured_badly_count_for_less() -> None:
+    clean = seen(0.0, 3)
+    values = clean.values.copy()
+    worst = int(values.argmax())
+    values[worst] = values.min() - 0.2  # one evaluation on very few examples
+    wrong = replace(clean, values=values)
+    trusting = learned(wrong, Recipe())
+    doubting = learned(replace(wrong, measured=np.eye(len(values))[worst] * 0.5), Recipe())
+    row = clean.encoding.features(clean.rows[[worst]])
+    assert doubting.process.predict(row)[0] > trusting.process.predict(row)[0] + 0.3
+
+
+def test_the_uncertainty_of_a_trial_reaches_the_history() -> None:
+    trials = [
+        replace(t, measured=tw.Measured(t.value or 0.0, sd=0.04)) for t in seen(0.1, 0).trials
+    ]
+    study = tw.Round("r", goal="?", nuisance=BOX, trials_per_study=40).studies[0]
+    assert np.allclose(history(study, trials).measured, own_sd(0.04))
+
+
+def test_noise_that_measurement_explains_makes_it_keep_plain_values_too() -> None:
+    spoke = [for_search(measured(0.1, seen(0.1, seed)), Recipe()) for seed in range(4)]
+    assert sum(model.noisy > 0 for model in spoke) >= 3

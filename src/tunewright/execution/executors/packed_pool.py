@@ -7,15 +7,10 @@ pack run through `Local`, each in its own process.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import queue
-import selectors
 import signal
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tunewright.execution.executors.executor import (
@@ -26,13 +21,15 @@ from tunewright.execution.executors.executor import (
     Noted,
 )
 from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.loads import Load
 from tunewright.execution.executors.local import Local
-from tunewright.execution.executors.pool import SCARCE, Load
+from tunewright.execution.executors.pool import SCARCE
+from tunewright.execution.executors.pool_thread import PoolThread
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.event_frames import as_event
 from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.output import Output, last_lines
-from tunewright.execution.processes.process import WorkerProcess, start_warden
+from tunewright.execution.processes.process import WorkerProcess
 from tunewright.execution.processes.program import exited
 from tunewright.execution.processes.worker import as_fields
 from tunewright.execution.workload import Workload
@@ -40,6 +37,8 @@ from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome, outcome_from
 
 MODULE = "tunewright.execution.executors.packed_worker"
+READINGS = 3  # of the pace, before a pack changes its size; each is of a second
+GAIN = 1.1  # twice as many trials must train so many times as many steps per second
 CHECK_S, ALONE_S = 0.25, 0.02  # how often limits, and the trials in their own process, are read
 
 
@@ -61,20 +60,67 @@ class Job:
 
 
 @dataclass(eq=False)
+class PackSize:
+    """How many trials a pack trains at once.
+
+    Where it `adapts`, twice as many, as long as that trains a tenth more steps per second.
+
+    >>> size = PackSize(8, most=32, adapts=True)
+    >>> for rate in (400.0, 390.0, 410.0, 600.0, 700.0, 710.0, 700.0, 720.0, 715.0):
+    ...     size.measured(rate)
+    >>> size.now, size.adapts
+    (16, False)
+    """
+
+    now: int
+    most: int
+    adapts: bool = False
+    _rates: list[float] = field(default_factory=list)  # of full packs of this size
+    _smaller: tuple[int, float] | None = None  # the size before, and its steps per second
+
+    def measured(self, rate: float) -> None:
+        """A full pack trained at this rate, steps per second of all its trials, for a while."""
+        if not self.adapts or rate <= 0:
+            return
+        self._rates.append(rate)
+        if len(self._rates) < READINGS:
+            return
+        rate = sorted(self._rates)[READINGS // 2]
+        self._rates.clear()
+        if self._smaller is not None and rate < GAIN * self._smaller[1]:
+            self.now, self.adapts = self._smaller[0], False
+        elif self.now >= self.most:
+            self.adapts = False
+        else:
+            self._smaller = self.now, rate
+            self.now = min(2 * self.now, self.most)
+
+    def fits(self, trials: int) -> None:
+        """There is memory for no more than so many."""
+        self.now, self.adapts = max(1, trials), False
+
+
+@dataclass(eq=False)
 class Bay:
     """One GPU, its process and the trials in it."""
 
     device: str
     environment: Mapping[str, str]
-    capacity: int
+    size: PackSize
     worker: WorkerProcess | None = None
     loads: list[Load] = field(default_factory=list)  # those that the process knows
     jobs: dict[int, Job] = field(default_factory=dict)  # by trial
     kills: memory.OomKills = field(default_factory=memory.OomKills)
+    full_since: float | None = None  # since when it has as many trials as it may
+
+    @property
+    def capacity(self) -> int:
+        """How many trials it takes at once."""
+        return self.size.now
 
 
 @dataclass(eq=False)
-class PackPool:
+class PackPool(PoolThread):
     """Packs at work."""
 
     bays: Sequence[Bay]
@@ -87,17 +133,7 @@ class PackPool:
         self._waiting: deque[tuple[Workload, Load, Assignment]] = deque()
         self._most: dict[int, int] = {}  # trials at once in a pack with this one, after a fault
         self._apart: dict[int, list[Event]] = {}  # trials in their own process: notes to send
-        self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self._selector = selectors.DefaultSelector()
-        self._wake, self._waker = os.pipe()
-        os.set_blocking(self._wake, False)
-        self._selector.register(self._wake, selectors.EVENT_READ, self._heard)
-        self._started = 0
-        self._open = True
-        self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._hold, name="tunewright packs", daemon=True)
-        self._thread.start()
+        self.begin("pool of packs")
 
     # ---- for the supervisor's thread
 
@@ -105,75 +141,31 @@ class PackPool:
         """Begin these attempts, or let them wait for a place."""
         self._order(lambda: self._waiting.extend((workload, load, each) for each in assignments))
 
-    def stop(self, trial: int, grace_s: float) -> None:
-        """Ask a trial to save, and end it after the grace period."""
-        self._order(lambda: self._ask_stop(trial, grace_s))
-
-    def events(self, timeout_s: float) -> list[Event]:
-        """What has happened; waits up to `timeout_s` for the first of it."""
-        told: list[Event] = []
-        with contextlib.suppress(queue.Empty):
-            told.append(self._events.get(timeout=timeout_s))
-            while True:
-                told.append(self._events.get_nowait())
-        if not told and self._failure is not None:
-            raise RuntimeError("the pool of packs has failed") from self._failure
-        return told
-
-    def close(self) -> None:
-        """End everything, and wait until it is gone."""
-        self._order(self._shut)
-        self._thread.join()
-        os.close(self._wake)
-        os.close(self._waker)
-
-    def _order(self, what: Callable[[], None]) -> None:
-        self._orders.put(what)
-        os.write(self._waker, b"!")
-
-    def _shut(self) -> None:
-        self._open = False
+    @property
+    def slots(self) -> int:
+        """How many trials can train at once, as measured so far."""
+        return sum(bay.capacity for bay in self.bays)
 
     # ---- the thread
-
-    def _hold(self) -> None:
-        warden = None
-        pipe = -1
-        try:
-            warden, pipe = start_warden(self.mark)
-            while self._open:
-                for key, _ in self._selector.select(self._patience()):
-                    if key.fd in self._selector.get_map():
-                        key.data()
-                self._check()
-                self._fill()
-                if self._apart:
-                    self._pass_on(self.alone.events(0.0))
-        except BaseException as error:
-            self._failure = error
-        finally:
-            for bay in self.bays:
-                if bay.worker is not None:
-                    self._dismiss(bay)
-                for job in list(bay.jobs.values()):
-                    self._cut(bay, job, "stopped", Message("stopped.executor_closed"))
-            self.alone.close()
-            if warden is not None:
-                os.close(pipe)
-                warden.wait()
-            self._selector.close()
 
     def _patience(self) -> float | None:
         if self._apart:
             return ALONE_S
         return CHECK_S if any(bay.jobs for bay in self.bays) else None
 
-    def _heard(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.read(self._wake, 4096)
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self._orders.get_nowait()()
+    def _turn(self) -> None:
+        self._check()
+        self._fill()
+        if self._apart:
+            self._pass_on(self.alone.events(0.0))
+
+    def _end_all(self) -> None:
+        for bay in self.bays:
+            if bay.worker is not None:
+                self._dismiss(bay)
+            for job in list(bay.jobs.values()):
+                self._cut(bay, job, "stopped", Message("stopped.executor_closed"))
+        self.alone.close()
 
     # ---- places
 
@@ -191,6 +183,11 @@ class PackPool:
             else:
                 later.append((workload, load, assignment))
         self._waiting = later
+        for bay in self.bays:
+            if len(bay.jobs) < bay.capacity:
+                bay.full_since = None
+            elif bay.full_since is None:
+                bay.full_since = time.monotonic()
 
     def _room(self, trial: int) -> Bay | None:
         """The emptiest bay that takes this trial."""
@@ -224,24 +221,21 @@ class PackPool:
         self._send(bay, {**order, "assignment": as_fields(assignment)})
 
     def _hire(self, bay: Bay) -> None:
-        self._started += 1
-        more = (str(bay.capacity), bay.device)
-        worker = WorkerProcess(f"{self.mark}/{self._started}", bay.environment, MODULE, *more)
+        more = (str(bay.size.most), bay.device)
+        worker = WorkerProcess(self._new_mark(), bay.environment, MODULE, *more)
         bay.worker, bay.loads, bay.kills = worker, [], memory.OomKills()
-        self._selector.register(worker.messages, selectors.EVENT_READ, lambda: self._listen(bay))
-        self._selector.register(worker.printed, selectors.EVENT_READ, lambda: self._copy(bay))
-        if worker.exit is not None:
-            self._selector.register(worker.exit, selectors.EVENT_READ, lambda: self._gone(bay))
+        self._watch(
+            worker,
+            lambda: self._listen(bay),
+            lambda: self._copy(bay),
+            lambda: self._gone(bay),
+        )
 
     def _dismiss(self, bay: Bay) -> int:
         """End a bay's process with all it has started; its exit status."""
         worker = bay.worker
         assert worker is not None
-        for descriptor in (worker.messages, worker.printed, worker.exit, worker.orders):
-            if descriptor is not None:
-                with contextlib.suppress(KeyError):
-                    self._selector.unregister(descriptor)
-        status = worker.kill()
+        status = self._kill(worker)
         self._copy(bay)
         self._listen(bay)
         worker.close()
@@ -249,16 +243,8 @@ class PackPool:
         return status
 
     def _send(self, bay: Bay, head: Head, body: bytes = b"") -> None:
-        worker = bay.worker
-        assert worker is not None
-        worker.send(head, body)
-        if worker.unsent and worker.orders not in self._selector.get_map():
-            rest = lambda: self._send_rest(worker)  # noqa: E731
-            self._selector.register(worker.orders, selectors.EVENT_WRITE, rest)
-
-    def _send_rest(self, worker: WorkerProcess) -> None:
-        if not worker.send_rest():
-            self._selector.unregister(worker.orders)
+        assert bay.worker is not None
+        self._send_to(bay.worker, head, body)
 
     # ---- what the processes report
 
@@ -272,6 +258,9 @@ class PackPool:
     def _listen(self, bay: Bay) -> None:
         assert bay.worker is not None
         for head, body in bay.worker.told():
+            if head["kind"] == "pace":
+                self._paced(bay, head)
+                continue
             job = bay.jobs.get(head["trial"])
             if job is None:
                 continue
@@ -287,13 +276,18 @@ class PackPool:
                     self._forget(bay, job)
                     self._move(job.workload, job.assignment, head["reason"], job.stop_by)
                 case "crowded":
-                    bay.capacity = max(1, len(bay.jobs) - 1)
+                    bay.size.fits(len(bay.jobs) - 1)
                     self._most[job.assignment.trial] = bay.capacity
                     cause = Message("stopped.pack_crowded", {"beside": head["beside"]})
                     self._cut(bay, job, "stopped", cause)
                 case "ended":
                     self._most.pop(job.assignment.trial, None)
                     self._conclude(bay, job, outcome_from(head["outcome"]))
+
+    def _paced(self, bay: Bay, head: Head) -> None:
+        """So many steps were replayed in so many seconds: counts where the pack was full."""
+        if bay.full_since is not None and time.monotonic() - bay.full_since >= head["seconds"]:
+            bay.size.measured(head["steps"] / head["seconds"])
 
     def _gone(self, bay: Bay) -> None:
         """The process has ended by itself."""

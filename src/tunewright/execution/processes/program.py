@@ -19,7 +19,7 @@ from typing import IO, Any, Protocol
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.errors import Infeasible, WorkloadError
+from tunewright.errors import BadValue, DesignError, Infeasible, WorkloadError
 from tunewright.execution.command import CONFIG, CONFIG_FILE, Command, Fact, as_config
 from tunewright.execution.current_run import VARIABLE, described
 from tunewright.execution.executors.executor import Assignment
@@ -28,6 +28,7 @@ from tunewright.execution.line_patterns import LineReader
 from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.memory import OomKills
 from tunewright.execution.training_run import Run
+from tunewright.measured import read
 from tunewright.messages import Message
 from tunewright.store.outcome import End
 
@@ -233,13 +234,21 @@ def _take(lines: list[bytes], control: ProgramControl, reader: LineReader) -> No
             elif "resumed_at" in found:
                 run.resumed_at(_whole(found["resumed_at"]))
             elif "step" in found:
-                run.log(_whole(found.pop("step")), found)
+                run.log(_whole(found.pop("step")), _metrics(found))
             elif isinstance(found.get("applied"), dict):
                 run.applied(found["applied"])
             elif not _relayed_saved(found.get("saved"), control):
                 others.append(line)
     finally:
         _print(b"".join(others))
+
+
+def _metrics(found: dict[str, Any]) -> dict[str, Any]:
+    """The metrics of a line; an object {"value": ..., "sd": ..., "n": ...} is a `Measured`."""
+    try:
+        return {name: read(value) for name, value in found.items()}
+    except DesignError as error:
+        raise BadValue(error.problems[0]) from None
 
 
 def _relayed_saved(about: Any, control: ProgramControl) -> bool:

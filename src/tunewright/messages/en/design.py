@@ -561,6 +561,17 @@ SENTENCES: dict[str, Template] = {
     "value.unstorable": (
         "{place}: {value!r} holds a NUL or half a character, which no program can be given."
     ),
+    "measured.bad_value": (
+        "Measured: value={value} is not a number; give what was measured, such as 0.081."
+    ),
+    "measured.bad_sd": (
+        "Measured: sd={value} is not a standard deviation; give a number that is not negative: for "
+        "a mean, the standard deviation over the examples divided by the root of their number."
+    ),
+    "measured.bad_n": (
+        "Measured: n={value} is not a number of examples; give a whole number from 1 on, or leave "
+        "it out."
+    ),
     "workload.not_a_table": "{key}: {value!r} is not a table; write [workload.{key}].",
     "workload.only_of_a_command": (
         "{key}: a training function needs none; it is for command = ... in [workload]."

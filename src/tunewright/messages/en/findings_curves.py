@@ -111,9 +111,38 @@ def _training_jumps(facts: Facts) -> list[str]:
     ]
 
 
+def validation_size(verdict: str, facts: Facts) -> list[str]:
+    """Is the validation set large enough to tell the best trials apart?"""
+    on = "" if facts["examples"] is None else f" on the same {facts['examples']} examples"
+    evidence = [
+        f"measurement alone moves the difference of two trials{on} by "
+        f"{facts['sd_of_difference']:.2g} (standard deviation): differences below "
+        f"{facts['resolves']:.2g} are none"
+    ]
+    if facts["wanted"] is None:
+        evidence.append("too few trials, or all of the same value, to compare that with")
+    else:
+        evidence.append(f"{WANTED[facts['source']]} is {facts['wanted']:.2g}")
+    if facts["needed"] is not None:
+        evidence.append(f"about {facts['needed']} examples tell that apart")
+    if facts["optimism"] > 0.1 * facts["resolves"]:
+        evidence.append(
+            f"picking the best evaluation of the best trial adds about {facts['optimism']:.2g}"
+        )
+    if facts["seeds_matter_more"]:
+        evidence.append("repeats differ by more than that: repeat trials before adding examples")
+    size = "large enough" if verdict == "ok" else "too small"
+    return [f"The validation set is {size} to tell the best trials apart", *evidence]
+
+
+WANTED = {
+    "detect": "the difference to detect",
+    "best_to_fifth": "the gap between the best and the fifth trial",
+}
 YARDSTICKS = {
     "trial_sd": "the seed-to-seed spread",
     "best_to_fifth": "half the gap between the best and the fifth trial",
+    "measurement": "what measurement makes of two equal trials",
 }
 
 
@@ -321,6 +350,7 @@ FINDINGS: dict[str, Callable[[str, Facts], list[str]]] = {
     "step_variance": step_variance,
     "still_improving": still_improving,
     "training_bug": training_bug,
+    "validation_size": validation_size,
 }
 CANNOT_JUDGE: dict[str, str] = {
     "edge_of_divergence": "Whether divergence limits the learning rate cannot be judged",
@@ -331,6 +361,7 @@ CANNOT_JUDGE: dict[str, str] = {
     "step_variance": "How much late evaluations jump cannot be judged",
     "still_improving": "Whether training ends too early cannot be judged",
     "training_bug": "Whether the training loss rises cannot be judged",
+    "validation_size": "Whether the validation set is large enough cannot be judged",
 }
 CURVES = "Examining the training curves"
 FAILURES = "How can optimization failures be debugged and mitigated?"
@@ -343,6 +374,7 @@ SECTIONS: dict[str, str] = {
     "step_variance": CURVES,
     "still_improving": CURVES,
     "training_bug": CURVES,
+    "validation_size": CURVES,
 }
 # why a question to curves cannot be answered
 SENTENCES: dict[str, Template] = {
@@ -393,6 +425,9 @@ ACTIONS: dict[str, Template] = {
     "decay_to_zero": _decay_to_zero,
     "larger_batch": "use a larger batch size",
     "average_weights": "average the weights (Polyak averaging)",
+    "validation_examples": "use a validation set of about {examples} examples",
+    "within_measurement": "until then do not prefer one of the best trials to another for its "
+    "value: take the cheapest, or repeat them",
     "larger_validation_set": "use a larger validation set",
     # the length of training
     "log_learning_rate": "log the learning rate to decide it: run.log(step, learning_rate=...)",

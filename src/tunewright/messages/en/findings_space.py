@@ -14,6 +14,7 @@ REFERENCES = {
     "detect": "the difference to detect",
     "between_settings": "the gap between the two best settings",
     "trial_sd": "the seed-to-seed spread",
+    "measurement": "what measurement makes of two equal trials",
 }
 SHOWN = 3  # of several alike
 MOST_FILES = 5  # names of files in one line
@@ -177,6 +178,7 @@ GOOD_REGIONS = {
     "detect": "twice the difference to detect",
     "between_settings": "twice the gap between the two best settings",
     "trial_sd": "twice the seed-to-seed spread",
+    "measurement": "twice what measurement makes of two equal trials",
     "late_evaluations": "twice the noise of one late evaluation",
     "tenth_of_spread": "a tenth of the way from the best trial to the median one",
 }
@@ -320,6 +322,10 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
     headline = f"{_short(facts['best'])} and {_short(first['other'])} cannot be separated"
     if first["why"] is None:
         evidence = [f"with {facts['trials']} trials each, a gap of {_gap(first)}"]
+        if first.get("resolves") is not None:
+            evidence.append(
+                f"gaps below {first['resolves']:.2g} are within the uncertainty of the measurement"
+            )
     else:
         evidence = [_why(first["why"])]
     if len(unclear) > 1:
@@ -409,6 +415,7 @@ def variance(verdict: str, facts: Facts) -> list[str]:
         return [
             "The seed-to-seed spread is not measured",
             f"{repeated} of one trial; a spread needs {facts['needed']}",
+            *_optimistic(facts),
         ]
     numbers = (
         f"standard deviation of {spread['repeats']} repeats: {spread['sd']:.3g} "
@@ -419,12 +426,18 @@ def variance(verdict: str, facts: Facts) -> list[str]:
         evidence.append(
             f"measured in {facts['known_from']}; again only after a major change of the pipeline"
         )
-    if facts["optimism"] is not None:
-        evidence.append(
-            f"the best value, picked among {facts['picked_among']}, is probably optimistic by at "
-            f"least {facts['optimism']:.2g}"
-        )
+    evidence += _optimistic(facts)
     return [f"Repeats of one configuration differ by about {spread['sd']:.2g}", *evidence]
+
+
+def _optimistic(facts: Facts) -> list[str]:
+    """By how much the best value looks too good, where that is known."""
+    if facts["optimism"] is None:
+        return []
+    return [
+        f"the best value, picked among {facts['picked_among']}, is probably optimistic by at "
+        f"least {facts['optimism']:.2g}"
+    ]
 
 
 def _why(data: Facts) -> str:

@@ -432,6 +432,10 @@ SENTENCES: dict[str, Template] = {
     "variance.examples": "from {examples} examples",
     "variance.examples_of_runs": "from {examples} examples of {runs} runs, one run at a time",
     "variance.shared_examples": "from {examples} shared examples",
+    "variance.measurement": lambda facts: (
+        "from the uncertainty of each value, measured on the same "
+        + (f"{facts['examples']} examples" if facts["examples"] else "examples")
+    ),
     "variance.bootstrap": "from {examples} shared examples, drawn again {draws} times",
     "variance.title": "standard deviation of {metric} in {round}",
     "variance.nothing_known": "nothing is known yet",
@@ -504,7 +508,7 @@ SENTENCES: dict[str, Template] = {
         "not_worse_by={not_worse_by!r}: the loss you would accept, above 0, in the metric's units."
     ),
     "launch.bad_plan": "plan={plan!r}: at how many runs per arm to decide, a whole number from 1; "
-    "for several looks one of the plans of tunewright.launches.plan.",
+    "for several looks one of the plans of tunewright.launches.launch.",
     "launch.bad_splits": "splits={splits!r}: how many data splits, from {fewest}.",
     "launch.baseline_not_completed": (
         "{round}: no trial with {label} has completed, which would be the baseline. Name "

@@ -482,6 +482,11 @@ SENTENCES: dict[str, Template] = {
         "请给它一个名称，在训练函数中查找该对象。"
     ),
     "value.unstorable": "{place}：{value!r} 含有 NUL 或半个字符，无法传给任何程序。",
+    "measured.bad_value": "Measured：value={value} 不是数；请给出测得的值，例如 0.081。",
+    "measured.bad_sd": (
+        "Measured：sd={value} 不是标准差；请给出非负数：对平均值而言，是各样本的标准差除以样本数的平方根。"
+    ),
+    "measured.bad_n": "Measured：n={value} 不是样本数；请给出不小于 1 的整数，或不写。",
     "workload.not_a_table": "{key}：{value!r} 不是表；请写 [workload.{key}]。",
     "workload.only_of_a_command": ("{key}：训练函数不需要它；它用于 [workload] 中的 command = ..."),
     "file.bad_search": "search：{search!r} 不在 {known:list} 之中。",

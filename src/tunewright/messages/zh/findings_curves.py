@@ -91,6 +91,33 @@ def step_variance(verdict: str, facts: Facts) -> list[str]:
     ]
 
 
+def validation_size(verdict: str, facts: Facts) -> list[str]:
+    """Is the validation set large enough to tell the best trials apart?"""
+    on = "" if facts["examples"] is None else f"在同样的 {facts['examples']} 个样本上，"
+    evidence = [
+        f"{on}仅测量误差就使两次试验之差变动 {facts['sd_of_difference']:.2g}（标准差）："
+        f"小于 {facts['resolves']:.2g} 的差异不算差异"
+    ]
+    if facts["wanted"] is None:
+        evidence.append("试验太少，或数值都相同，无从比较")
+    else:
+        evidence.append(f"{WANTED[facts['source']]}为 {facts['wanted']:.2g}")
+    if facts["needed"] is not None:
+        evidence.append(f"约需 {facts['needed']} 个样本才能分辨")
+    if facts["optimism"] > 0.1 * facts["resolves"]:
+        evidence.append(f"从最好试验的各次评估中挑选最好的一次，约占便宜 {facts['optimism']:.2g}")
+    if facts["seeds_matter_more"]:
+        evidence.append("重复之间的差异更大：先重复试验，再增加样本")
+    size = "足以" if verdict == "ok" else "太小，不足以"
+    return [f"验证集{size}分辨最好的几次试验", *evidence]
+
+
+WANTED = {
+    "detect": "要分辨的差异",
+    "best_to_fifth": "第一名与第五名之差",
+}
+
+
 def _training_jumps(facts: Facts) -> list[str]:
     """How much the training loss jumps, where it does."""
     own = facts.get("training")
@@ -105,6 +132,7 @@ def _training_jumps(facts: Facts) -> list[str]:
 YARDSTICKS = {
     "trial_sd": "种子间波动",
     "best_to_fifth": "第一名与第五名之差的一半",
+    "measurement": "测量误差使两次相同试验产生的差异",
 }
 
 
@@ -313,6 +341,7 @@ FINDINGS: dict[str, Callable[[str, Facts], list[str]]] = {
     "step_variance": step_variance,
     "still_improving": still_improving,
     "training_bug": training_bug,
+    "validation_size": validation_size,
 }
 CANNOT_JUDGE: dict[str, str] = {
     "edge_of_divergence": "无法判断发散是否限制了学习率",
@@ -323,6 +352,7 @@ CANNOT_JUDGE: dict[str, str] = {
     "step_variance": "无法判断后期评估跳动多大",
     "still_improving": "无法判断训练是否结束得太早",
     "training_bug": "无法判断训练损失是否上升",
+    "validation_size": "无法判断验证集是否足够大",
 }
 CURVES = "检查训练曲线"
 FAILURES = "如何调试和缓解优化失败？"
@@ -335,6 +365,7 @@ SECTIONS: dict[str, str] = {
     "step_variance": CURVES,
     "still_improving": CURVES,
     "training_bug": CURVES,
+    "validation_size": CURVES,
 }
 # why a question to curves cannot be answered
 SENTENCES: dict[str, Template] = {
@@ -381,6 +412,8 @@ ACTIONS: dict[str, Template] = {
     "decay_to_zero": _decay_to_zero,
     "larger_batch": "用更大的批量",
     "average_weights": "对权重取平均（Polyak 平均）",
+    "validation_examples": "用约 {examples} 个样本的验证集",
+    "within_measurement": "在此之前，不要仅凭数值偏好其中某一次：选最省的，或重复它们",
     "larger_validation_set": "用更大的验证集",
     # the length of training
     "log_learning_rate": "记录学习率以便判断：run.log(step, learning_rate=...)",

@@ -13,6 +13,7 @@ REFERENCES = {
     "detect": "需要分辨的差异",
     "between_settings": "最好的两个设置之差",
     "trial_sd": "种子间波动",
+    "measurement": "测量误差使两次相同试验产生的差异",
 }
 SHOWN = 3  # of several alike
 MOST_FILES = 5  # names of files in one line
@@ -163,6 +164,7 @@ GOOD_REGIONS = {
     "detect": "需要分辨的差异的两倍",
     "between_settings": "最好的两个设置之差的两倍",
     "trial_sd": "种子间波动的两倍",
+    "measurement": "测量误差使两次相同试验产生的差异的两倍",
     "late_evaluations": "后期单次评估噪声的两倍",
     "tenth_of_spread": "最好试验到中位试验距离的十分之一",
 }
@@ -303,6 +305,8 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
     headline = f"{_short(facts['best'])} 与 {_short(first['other'])} 分不出高下"
     if first["why"] is None:
         evidence = [f"每个设置 {facts['trials']} 次试验，相差 {_gap(first)}"]
+        if first.get("resolves") is not None:
+            evidence.append(f"小于 {first['resolves']:.2g} 的差距在测量误差之内")
     else:
         evidence = [_why(first["why"])]
     if len(unclear) > 1:
@@ -385,6 +389,7 @@ def variance(verdict: str, facts: Facts) -> list[str]:
         return [
             "没有测量种子间波动",
             f"同一次试验只有 {facts['most_repeats']} 次重复；估计波动需要 {facts['needed']} 次",
+            *_optimistic(facts),
         ]
     numbers = (
         f"{spread['repeats']} 次重复的标准差：{spread['sd']:.3g}"
@@ -393,12 +398,17 @@ def variance(verdict: str, facts: Facts) -> list[str]:
     evidence = [numbers]
     if facts.get("known_from"):
         evidence.append(f"在 {facts['known_from']} 中测得；流程有重大改动后才需要重测")
-    if facts["optimism"] is not None:
-        evidence.append(
-            f"最好值是从 {facts['picked_among']} 个中挑出的，很可能至少乐观了 "
-            f"{facts['optimism']:.2g}"
-        )
+    evidence += _optimistic(facts)
     return [f"同一配置的重复相差约 {spread['sd']:.2g}", *evidence]
+
+
+def _optimistic(facts: Facts) -> list[str]:
+    """By how much the best value looks too good, where that is known."""
+    if facts["optimism"] is None:
+        return []
+    return [
+        f"最好值是从 {facts['picked_among']} 个中挑出的，很可能至少乐观了 {facts['optimism']:.2g}"
+    ]
 
 
 def _why(data: Facts) -> str:

@@ -324,8 +324,15 @@ def _line(
         return
     sane = _sane(curve)
     end = len(curve) if sane.all() else int(np.argmin(sane))
-    drawn = thinned(Curve(curve.steps[:end], curve.values[:end]))
+    known = None if curve.sd is None else curve.sd[:end]
+    drawn = thinned(Curve(curve.steps[:end], curve.values[:end], known))
     axes.plot(drawn.steps, drawable(drawn.values), color=tint, linewidth=width, linestyle=style)
+    if drawn.sd is not None:  # two standard deviations of the measurement
+        low, high = drawn.values - 2 * drawn.sd, drawn.values + 2 * drawn.sd
+        shown = np.isfinite(drawn.sd)
+        axes.fill_between(
+            drawn.steps, low, high, where=shown, color=tint, alpha=0.12, linewidth=0, zorder=0
+        )
     if end < len(curve):
         level = drawn.values[-1] if end else 0.0
         axes.plot(
@@ -356,7 +363,9 @@ def thinned(curve: Curve, points: int = POINTS) -> Curve:
         stretch = curve.values[first:last]
         kept |= {int(first + stretch.argmin()), int(first + stretch.argmax())}
     rows = np.array(sorted(kept))
-    return Curve(curve.steps[rows], curve.values[rows])
+    return Curve(
+        curve.steps[rows], curve.values[rows], None if curve.sd is None else curve.sd[rows]
+    )
 
 
 # ---- gradient norms: along training for the best trials, and as a histogram with its 90th

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from tunewright.execution.evaluate import Measured
+from tunewright.execution.evaluate import Evaluated
 from tunewright.launches.final import FinalCheck
+from tunewright.measured import Measured
 from tunewright.messages import Message, words
 from tunewright.present.terminal.screen import cell, say, screen, table
-from tunewright.progress.standing import Standing, standing
-from tunewright.progress.tally import of_total
+from tunewright.progress.tally import Standing, of_total, standing
 from tunewright.store.provenance import EVAL_EVERY, Provenance
 from tunewright.store.read_round import Attempt
 from tunewright.store.results import Results
@@ -68,7 +68,8 @@ def headline(results: Results, trial: Trial) -> str:
     who = f"{words.printable(results.round.name)} trial {trial.number}"
     if trial.value is not None:
         metric = words.printable(results.objective.metric)
-        return f"{who} completed: {metric} {words.number(trial.value)} at step {trial.best_step}"
+        value = _number(trial.measured or trial.value)
+        return f"{who} completed: {metric} {value} at step {trial.best_step}"
     reason = f": {words.printable(str(trial.reason))}" if trial.reason else ""
     return f"{who} {trial.status}{reason}"
 
@@ -95,6 +96,8 @@ def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterat
     ranked = [t.number for t in results.top(len(results.trials))]
     if trial.number in ranked:
         yield "rank", f"{ranked.index(trial.number) + 1} of {len(ranked)} completed"
+    if trial.measured is not None and trial.measured.n is not None:
+        yield "measured", f"on {trial.measured.n} examples"
     if now is not None:
         yield "now", _running_line(now)
     if trial.attempts and (now is None or trial.attempts > 1):
@@ -208,7 +211,7 @@ def _print_pair(console: Console, label: str, text: str) -> None:
 # ---- offline evaluations on a screen: a line per trial, and the look at the test set
 
 
-def print_measured(results: Results, found: tuple[Measured, ...]) -> None:
+def print_measured(results: Results, found: tuple[Evaluated, ...]) -> None:
     """One line per trial: the objective in training, the evaluation, and at which step."""
     names = list(dict.fromkeys(name for one in found for name in one.metrics))
     proxy = f"{results.objective.metric} then"
@@ -218,7 +221,7 @@ def print_measured(results: Results, found: tuple[Measured, ...]) -> None:
             cell(one.trial.number),
             cell("-" if one.step is None else one.step),
             cell(words.number(one.proxy)),
-            *(cell(words.number(one.metrics.get(name))) for name in names),
+            *(cell(_number(one.metrics.get(name))) for name in names),
             cell(_remark(one)),
         )
     screen().print(made)
@@ -231,6 +234,13 @@ def print_measured(results: Results, found: tuple[Measured, ...]) -> None:
         say(Message("evaluation.recorded", facts).text)
 
 
+def _number(value: float | Measured | None) -> str:
+    """A value, and where it is known its standard deviation."""
+    if isinstance(value, Measured):
+        return words.with_sd(value.value, value.sd)
+    return words.number(value)
+
+
 def print_final(verdict: FinalCheck) -> None:
     """The value on the test set, and whether it may still be believed."""
     say(words.printable(verdict.headline), style="bold")
@@ -238,7 +248,7 @@ def print_final(verdict: FinalCheck) -> None:
     say(words.printable(str(verdict.advice)), style="yellow" if verdict.warns else "")
 
 
-def _remark(one: Measured) -> str:
+def _remark(one: Evaluated) -> str:
     if one.step is None or one.at_best_step:
         return "" if one.reason is None else str(one.reason)
     return str(Message("evaluation.best_kept", {"step": one.trial.best_step}))

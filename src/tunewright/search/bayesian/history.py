@@ -15,6 +15,7 @@ from tunewright.design.ranges import Value, same_value
 from tunewright.design.study import Study
 from tunewright.search.bayesian.encoding import Encoding
 from tunewright.search.search import next_index
+from tunewright.stats.measurement import own_sd
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -32,6 +33,8 @@ class History:
     waiting: Array  # rows of this study's trials without one: running, failed, or pruned (censored)
     trials: tuple[Trial, ...]  # the study's own with an outcome, in the order of the rows
     next_index: int
+    # the part of each value's measurement error that others do not share, as sd; 0: not known
+    measured: Array
 
     @property
     def feasible(self) -> npt.NDArray[np.bool_]:
@@ -61,8 +64,9 @@ def history(study: Study, trials: Sequence[Trial], earlier: Sequence[Results] = 
     ended = [t for t in ordered if t.value is not None or t.status == "infeasible"]
     others = [t for t in ordered if t.value is None and t.status != "infeasible"]
     before = [found for results in earlier for found in _compatible(study, results)]
-    units = [*(_unit(study, t) for t in ended), *(unit for unit, _ in before)]
-    values = [*(t.value for t in ended), *(value for _, value in before)]
+    units = [*(_unit(study, t) for t in ended), *(unit for unit, *_ in before)]
+    values = [*(t.value for t in ended), *(value for _, value, _ in before)]
+    measured = [*(_measured(t) for t in ended), *(sd for *_, sd in before)]
     return History(
         encoding=encoding,
         rows=encoding.positions(units),
@@ -71,6 +75,7 @@ def history(study: Study, trials: Sequence[Trial], earlier: Sequence[Results] = 
         waiting=encoding.positions([_unit(study, t) for t in others]),
         trials=tuple(ended),
         next_index=next_index(trials),
+        measured=np.array(measured, dtype=np.float64),
     )
 
 
@@ -95,8 +100,8 @@ def _unit(study: Study, trial: Trial) -> Mapping[str, float]:
 
 def _compatible(
     study: Study, results: Results
-) -> Iterable[tuple[Mapping[str, float], float | None]]:
-    """Positions and values of the trials that this study could have made, but for its bounds."""
+) -> Iterable[tuple[Mapping[str, float], float | None, float]]:
+    """What this study could have made, but for its bounds: position, value, measurement error."""
     sign = -results.objective.sign
     for trial in results.trials:
         bound = trial.bound_of(results.objective.metric)  # of one that was stopped early
@@ -105,7 +110,12 @@ def _compatible(
             continue
         unit = _position(study, trial.configuration)
         if unit is not None:
-            yield unit, None if value is None else sign * value
+            yield unit, None if value is None else sign * value, _measured(trial)
+
+
+def _measured(trial: Trial) -> float:
+    """The part of its measurement error, as a standard deviation, that is its own."""
+    return 0.0 if trial.measured is None else own_sd(trial.measured.sd)
 
 
 def _position(study: Study, configuration: Mapping[str, Value]) -> dict[str, float] | None:

@@ -75,6 +75,9 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
     values = (values - shift) / spread
     prior = Prior(length=recipe.length, least_noise=_least_noise(history, values))
     doubt = np.where(feasible, 0.0, recipe.softness)
+    if history.measured[feasible].any():
+        told_sd = warp.spread_of(history.values[feasible], history.measured[feasible])
+        doubt[feasible] = (told_sd / spread) ** 2
     data = Data(features[learns], values[learns], doubt[learns])
     fit, keep = _few(data, FIT_MOST), _few(data, KEEP_MOST)
     parameters = fitted(kernel, encoding.group, columns, fit.features, fit.values, prior, fit.doubt)
@@ -99,7 +102,8 @@ def for_search(history: History, recipe: Recipe) -> Model:
     if recipe.noisy and len(history.rows) >= recipe.noisy_after and history.feasible.all():
         plain = learned(history, replace(recipe, halves=False, bend=0.0, mean="average"))
         own = plain.process.parameters
-        share = own.noise / (own.noise + own.scale)
+        noise = own.noise + float(plain.data.doubt.mean())
+        share = noise / (noise + own.scale)
         if share > recipe.noisy:
             return replace(plain, noisy=share)
     return learned(history, recipe)

@@ -35,6 +35,14 @@ class Warp:
         below = warped < self.warped[0]
         return np.where(below, self.values[0] + steep * (warped - self.warped[0]), found)
 
+    def spread_of(self, values: Array, sd: Array) -> Array:
+        """What a standard deviation of each value is as the model sees it: the steeper side."""
+        if len(self.values) == 1:
+            return np.zeros_like(values)
+        ends = [np.interp(values + side * sd, self.values, self.warped) for side in (-1.0, 1.0)]
+        middle = np.interp(values, self.values, self.warped)
+        return np.maximum(middle - ends[0], ends[1] - middle)
+
 
 def warped(values: Array, bend: float = BEND, halves: bool = True) -> tuple[Array, Warp]:
     """The values as the model sees them, of mean 0 and standard deviation 1; and the way back.
