@@ -65,7 +65,7 @@ MODULES = {
         *("remove", "removed", "bring_back", "rename", "joined"),
     ),
     "ranges": ("log_from_one", "powers_of_two", "Range", "register", "Bins", "Wider"),
-    "referee": ("begin", "Referee", "Terms", "Decision", "Quote", "Status", "Audit"),
+    "referee": ("begin", "Referee", "Terms"),
     "importers": (*("optuna", "mlflow", "wandb", "tensorboard", "ray_tune", "tables", "frames"),),
     "plots": (
         *("axis", "isolation", "curves", "best_step", "best_of_k", "gradient_norm"),
