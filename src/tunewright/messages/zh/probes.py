@@ -9,6 +9,12 @@ DISGUISED = "这只是变相降低学习率：请直接降低学习率"
 OTHERS = "请试其他办法：归一化与残差连接、分支零初始化、换优化器，最后才是更低的学习率"
 SIDES = {"high": "上", "low": "下", "upper": "上", "lower": "下"}
 UNITS = {"steps": "步", "epochs": "轮"}  # of training
+WRONGS = {
+    "diverged": "发散",
+    "rose above its start": "升到初始值以上",
+    "spiked": "出现尖峰",
+    "rose": "上升",
+}
 
 
 def _side(facts: Facts) -> str:
@@ -22,7 +28,7 @@ def _unit(facts: Facts) -> str:
 def _unstable_run(facts: Facts) -> str:
     when = "训练早期" if facts["early"] else "训练中期"
     after = "，之后恢复" if facts["recovered"] else ""
-    return f"在第 {facts['at_step']} 步（{when}）{facts['what']}{after}"
+    return f"在第 {facts['at_step']} 步（{when}）{WRONGS.get(facts['what'], facts['what'])}{after}"
 
 
 def _loss_never_logged(facts: Facts) -> str:
