@@ -25,6 +25,7 @@ LEAVES = (
     "messages",
     "facts",
     "actions",
+    "refusals",
     "remedies",
     "errors",
     "finding",
@@ -43,6 +44,7 @@ ORDER = (
         "stats",
         "store",
         "stores",
+        "budgets",
         "search",
         "progress",
         "execution",
@@ -50,6 +52,7 @@ ORDER = (
         "trials",
     ),
     *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "sinks"),
+    "receipts",
     *("project", "integrations", "protocols", "types"),
     *("present", "ui", "cli", "testing", "demo", "__main__"),
 )
@@ -80,6 +83,7 @@ HEAVY = {
 # Third-party packages a folder may import at the top of a file.
 AT_THE_TOP = {
     "store": {"numpy", "sqlalchemy"},
+    "budgets": {"sqlalchemy"},
     "launches": {"numpy"},
     "stats": {"numpy"},
     "search": {"numpy"},
@@ -90,6 +94,7 @@ AT_THE_TOP = {
     "campaigns": {"numpy"},
     "pipeline": {"torch", "numpy"},
     "sinks": {"numpy", "sqlalchemy"},
+    "receipts": {"numpy"},
     "present": {"numpy", "rich"},
     "progress": {"rich"},
     "ui": {"numpy", "starlette", "anyio"},
@@ -99,8 +104,8 @@ AT_THE_TOP = {
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 MOST_PUBLIC_NAMES = 35
 NAMESPACES = {  # of `tunewright`, beside the names in __all__
-    *("advice", "campaigns", "errors", "executors", "importers", "launches", "pipeline"),
-    *("progress", "project", "protocols", "ranges", "schedule", "trials", "types", "ui"),
+    *("advice", "budgets", "campaigns", "errors", "executors", "importers", "launches", "pipeline"),
+    *("progress", "project", "protocols", "ranges", "receipts", "schedule", "trials", "types", "ui"),
 }
 
 

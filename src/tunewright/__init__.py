@@ -18,6 +18,8 @@ Namespaces hold the rest:
     tw.search, tw.executors        Bayesian, Halton, Listed; Inline, Local, Ray
     tw.ranges, tw.presets          more kinds of ranges, your own kind; usual search spaces
     tw.trials, tw.stores           recorded trials; rounds, notes, stops, backups of a store
+    tw.budgets                     how much a project may spend, what is spent
+    tw.receipts                    what a conclusion rests on, and its verification
     tw.launches, tw.advice         terms and variance of a launch; longer training
     tw.protocols, tw.types         Run, Executor, Search, Range, Watcher; types of results
     tw.progress, tw.project        watchers of a training; the files of a project
@@ -36,6 +38,7 @@ from tunewright._namespace import offer
 if TYPE_CHECKING:
     from tunewright import (
         advice as advice,
+        budgets as budgets,
         errors as errors,
         executors as executors,
         importers as importers,
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
         project as project,
         protocols as protocols,
         ranges as ranges,
+        receipts as receipts,
         search as search,
         stores as stores,
         trials as trials,
@@ -148,6 +152,7 @@ _HOMES = {
 }
 _MODULES = {
     "advice": "advice",
+    "budgets": "budgets",
     "campaigns": "campaigns",
     "errors": "errors",
     "executors": "executors",
@@ -161,6 +166,7 @@ _MODULES = {
     "project": "project",
     "protocols": "protocols",
     "ranges": "ranges",
+    "receipts": "receipts",
     "schedule": "design.schedule",
     "search": "search",
     "stores": "stores",

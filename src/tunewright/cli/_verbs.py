@@ -181,6 +181,25 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "Show every launch decision, oldest first, and the baseline that came of them.",
         ),
     ),
+    "Work with agents": (
+        Verb(
+            "budget",
+            "budget.budget",
+            "Show or set how much training this project may spend: trials, hours or money.",
+        ),
+    ),
+    "Show it to others": (
+        Verb(
+            "receipt",
+            "receipt.receipt",
+            "Write everything that a round's conclusions rest on to one file.",
+        ),
+        Verb(
+            "verify",
+            "receipt.verify",
+            "Derive every verdict of a receipt again, and name malpractice. Exits with 1 on any.",
+        ),
+    ),
     "Look after the store": (
         Verb(
             "import",

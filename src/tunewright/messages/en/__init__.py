@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from tunewright.messages import Facts, Template
 from tunewright.messages.en import (
     actions,
+    budgets,
     campaigns,
     design,
     errors,
@@ -31,6 +32,7 @@ from tunewright.messages.en import (
     project,
     proposals,
     reasons,
+    receipts,
     report,
     rounds,
 )
@@ -38,6 +40,7 @@ from tunewright.messages.en import (
 _FINDINGS = (findings_space, findings_curves, findings_applied)
 _SENTENCES = (
     *_FINDINGS,
+    budgets,
     campaigns,
     design,
     errors,
@@ -54,6 +57,7 @@ _SENTENCES = (
     project,
     proposals,
     reasons,
+    receipts,
     report,
     rounds,
 )
