@@ -74,7 +74,7 @@ def curves_from(data: Mapping[str, Any]) -> Curves:
 
 
 def broken_curves(trials: Iterable[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], str, bool]]:
-    """The (trial, metric, shorter) of every curve that its hash, length or last step contradicts."""
+    """(trial, metric, shorter) of every curve that contradicts its hash, length or last step."""
     found = []
     for trial in trials:
         for metric, own in trial["curves"].items():

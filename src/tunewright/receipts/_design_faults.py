@@ -48,7 +48,7 @@ def unequal_tuning(data: Mapping[str, Any], results: Results) -> Seen:
 def seed_tuned(data: Mapping[str, Any], results: Results) -> Seen:
     """A seed among the hyperparameters, or one configuration tried under many seeds."""
     for name in results.round.names:
-        if is_seed(name) and _values(results, name) > 1:
+        if is_seed(name) and not _SPLIT.search(name.lower()) and _values(results, name) > 1:
             yield {"name": name, "times": 0, "trials": []}
     same: dict[str, list[Trial]] = defaultdict(list)
     for trial in results.recorded:

@@ -198,6 +198,8 @@ def _look(one: Evaluation) -> dict[str, Any]:
 
 def _only_here(results: Results, portable: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Verdicts that this machine reaches and another cannot: they read the program's files."""
+    if not results.origins:
+        return []  # nothing is known of the program's files here either
     known = {(one["check"], one["about"]): one["verdict"] for one in portable}
     return [
         {"check": one.check, "about": one.about, "verdict": one.verdict}
