@@ -53,8 +53,9 @@ ORDER = (
     ),
     *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "sinks"),
     "receipts",
+    "agents",
     *("project", "integrations", "protocols", "types"),
-    *("present", "ui", "cli", "testing", "demo", "__main__"),
+    *("present", "ui", "mcp", "cli", "testing", "demo", "__main__"),
 )
 # Beyond the order: analysis never starts training, and the pipeline is usable without the rest.
 APART = {
@@ -104,7 +105,7 @@ AT_THE_TOP = {
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 MOST_PUBLIC_NAMES = 35
 NAMESPACES = {  # of `tunewright`, beside the names in __all__
-    *("advice", "budgets", "campaigns", "errors", "executors", "importers", "launches", "pipeline"),
+    *("advice", "agents", "budgets", "campaigns", "errors", "executors", "importers", "launches", "pipeline"),
     *("progress", "project", "protocols", "ranges", "receipts", "schedule", "trials", "types", "ui"),
 }
 

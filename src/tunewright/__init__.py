@@ -18,7 +18,7 @@ Namespaces hold the rest:
     tw.search, tw.executors        Bayesian, Halton, Listed; Inline, Local, Ray
     tw.ranges, tw.presets          more kinds of ranges, your own kind; usual search spaces
     tw.trials, tw.stores           recorded trials; rounds, notes, stops, backups of a store
-    tw.budgets                     how much a project may spend, what is spent
+    tw.budgets, tw.agents          what a project may spend; instructions for coding agents
     tw.receipts                    what a conclusion rests on, and its verification
     tw.launches, tw.advice         terms and variance of a launch; longer training
     tw.protocols, tw.types         Run, Executor, Search, Range, Watcher; types of results
@@ -38,6 +38,7 @@ from tunewright._namespace import offer
 if TYPE_CHECKING:
     from tunewright import (
         advice as advice,
+        agents as agents,
         budgets as budgets,
         errors as errors,
         executors as executors,
@@ -152,6 +153,7 @@ _HOMES = {
 }
 _MODULES = {
     "advice": "advice",
+    "agents": "agents",
     "budgets": "budgets",
     "campaigns": "campaigns",
     "errors": "errors",

@@ -187,6 +187,16 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "budget.budget",
             "Show or set how much training this project may spend: trials, hours or money.",
         ),
+        Verb(
+            "agents",
+            "agents.agents",
+            "Write instructions for coding agents (AGENTS.md and a skill) into this project.",
+        ),
+        Verb(
+            "mcp",
+            "mcp.mcp",
+            "Serve this project to a coding agent by the Model Context Protocol, over stdio.",
+        ),
     ),
     "Show it to others": (
         Verb(

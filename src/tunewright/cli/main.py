@@ -18,7 +18,7 @@ from tunewright.present import envelope
 from tunewright.present.terminal.screen import sidelines
 
 JSON = "--json"
-GROUPS = ("probe", "budget")  # verbs that have subcommands
+GROUPS = ("probe", "budget", "agents")  # verbs that have subcommands
 
 app = typer.Typer(
     name="tunewright",

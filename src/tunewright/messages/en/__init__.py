@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from tunewright.messages import Facts, Template
 from tunewright.messages.en import (
     actions,
+    agents,
     budgets,
     campaigns,
     design,
@@ -26,6 +27,7 @@ from tunewright.messages.en import (
     findings_space,
     importers,
     launches,
+    mcp,
     probes,
     probes_throughput,
     progress,
@@ -40,6 +42,7 @@ from tunewright.messages.en import (
 _FINDINGS = (findings_space, findings_curves, findings_applied)
 _SENTENCES = (
     *_FINDINGS,
+    agents,
     budgets,
     campaigns,
     design,
@@ -51,6 +54,7 @@ _SENTENCES = (
     figures,
     importers,
     launches,
+    mcp,
     probes,
     probes_throughput,
     progress,
