@@ -105,8 +105,28 @@ AT_THE_TOP = {
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 MOST_PUBLIC_NAMES = 35
 NAMESPACES = {  # of `tunewright`, beside the names in __all__
-    *("advice", "agents", "budgets", "campaigns", "errors", "executors", "importers", "launches", "pipeline"),
-    *("progress", "project", "protocols", "ranges", "receipts", "schedule", "trials", "types", "ui"),
+    *(
+        "advice",
+        "agents",
+        "budgets",
+        "campaigns",
+        "errors",
+        "executors",
+        "importers",
+        "launches",
+        "pipeline",
+    ),
+    *(
+        "progress",
+        "project",
+        "protocols",
+        "ranges",
+        "receipts",
+        "schedule",
+        "trials",
+        "types",
+        "ui",
+    ),
 }
 
 

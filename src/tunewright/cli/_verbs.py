@@ -15,6 +15,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from tunewright.messages import label
+
 
 @dataclass(frozen=True)
 class Verb:
@@ -245,7 +247,7 @@ class Lazy(TyperCommand):
 
     def __init__(self, verb: Verb, family: str) -> None:
         """Nothing is imported yet."""
-        super().__init__(verb.name, help=verb.help, rich_help_panel=family)
+        super().__init__(verb.name, help=label(verb.help), rich_help_panel=label(family))
         self.verb = verb
 
     @cached_property
@@ -274,10 +276,23 @@ def loaded(verb: Verb) -> Any:
     module, _, name = verb.home.rpartition(".")
     found = getattr(importlib.import_module(f"tunewright.cli.{module}"), name)
     if isinstance(found, typer.Typer):  # a family of commands: probe
-        return typer.main.get_command(found)
+        return translated(typer.main.get_command(found))
     alone = typer.Typer(add_completion=False)
     alone.command(verb.name, help=flowing(found.__doc__ or ""))(found)
-    return typer.main.get_command(alone)
+    return translated(typer.main.get_command(alone))
+
+
+def translated(command: Any) -> Any:
+    """The command with its help texts in the reader's language, subcommands included."""
+    for name in ("help", "short_help", "epilog"):
+        if text := getattr(command, name, None):
+            setattr(command, name, label(text))
+    for parameter in command.params:
+        if text := getattr(parameter, "help", None):
+            parameter.help = label(text)
+    for inner in getattr(command, "commands", {}).values():
+        translated(inner)
+    return command
 
 
 def flowing(text: str) -> str:

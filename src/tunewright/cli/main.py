@@ -12,12 +12,14 @@ import typer
 
 import tunewright
 from tunewright.cli._errors import FINE, INTERRUPTED, explain, tell
-from tunewright.cli._verbs import Verbs
-from tunewright.messages import read_by
+from tunewright.cli._verbs import Verbs, translated
+from tunewright.errors import Misuse
+from tunewright.messages import known as known_language, language, read_by, read_in
 from tunewright.present import envelope
 from tunewright.present.terminal.screen import sidelines
 
 JSON = "--json"
+LANGUAGE = "--lang"
 GROUPS = ("probe", "budget", "agents")  # verbs that have subcommands
 
 app = typer.Typer(
@@ -35,6 +37,12 @@ app = typer.Typer(
 def begin(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            LANGUAGE, metavar="en|zh", help="Language of everything but --json.", show_default=False
+        ),
+    ] = None,  # read by `main`, before anything is printed
 ) -> None:
     """The Deep Learning Tuning Playbook, executable."""
     if version:
@@ -50,12 +58,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a sign gets a `?`
             stream.reconfigure(errors="replace")
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given, asked = without_language(sys.argv[1:] if arguments is None else arguments)
     json = wants_json(given)
+    spoken = "en" if json else known_language(asked or "") or language()
     answering = envelope.answering(named(given)) if json else contextlib.nullcontext()
     try:
-        with answering, read_by("shell"):
+        with answering, read_by("shell"), read_in(spoken):
             try:
+                if asked is not None and known_language(asked) is None:
+                    raise Misuse("cli.unknown_language", asked=asked)
                 code = _run(given)
             except (KeyboardInterrupt, typer.Abort) as stopped:
                 sidelines().print("interrupted")
@@ -74,6 +85,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     return code
+
+
+def without_language(arguments: Sequence[str]) -> tuple[list[str], str | None]:
+    """The arguments without `--lang`, wherever it stands before `--`, and the language it names.
+
+    >>> without_language(["check", "depth", "--lang", "zh"]), without_language(["--lang=en", "ls"])
+    ((['check', 'depth'], 'zh'), (['ls'], 'en'))
+    """
+    left: list[str] = []
+    asked = None
+    rest = iter(arguments)
+    for word in rest:
+        if word == "--":
+            return [*left, word, *rest], asked
+        if word == LANGUAGE:
+            asked = next(rest, "")
+        elif word.startswith(f"{LANGUAGE}="):
+            asked = word.partition("=")[2]
+        else:
+            left.append(word)
+    return left, asked
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -97,6 +129,6 @@ def named(arguments: Sequence[str]) -> str:
 
 
 def _run(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
+    command = translated(typer.main.get_command(app))
     code = command.main(args=arguments, prog_name="tunewright", standalone_mode=False)
     return code if isinstance(code, int) else FINE

@@ -1,8 +1,8 @@
 """Words: codes and plain facts in, text for readers out. Imports nothing else of this package.
 
 Everything above works with codes and facts; a sentence is made here, when somebody reads it. One
-package per language holds the sentences (`en`), so a translation touches nothing else, and
-`--json` prints the facts themselves.
+package per language holds the sentences (`en`, `zh`), and `--json` prints the facts themselves,
+never translated. The language comes from `--lang`, TUNEWRIGHT_LANG or the locale.
 
     Message("objective.never_logged", {"metric": "valid_error"}).text
     finding("density", verdict, facts)    ->  Words(headline, evidence)
@@ -15,18 +15,21 @@ at a shell. A command runs inside `read_by("shell")`; everywhere else Python is 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from string import Formatter
-from types import ModuleType
 from typing import Any, Literal
 
 from tunewright.messages import words
+from tunewright.messages._language import (
+    catalogue,
+    known as known,
+    language as language,
+    read_in as read_in,
+)
 
-LANGUAGE = "en"
 Reader = Literal["python", "shell"]
 Facts = Mapping[str, Any]
 Wording = str | Callable[[Facts], str]  # a format string over the facts, or a function of them
@@ -113,13 +116,13 @@ class Words:
 
 def text(code: str, facts: Facts, reader: Reader | None = None) -> Text:
     """The sentence of a code and its facts."""
-    catalogue: Mapping[str, Template] = _language().SENTENCES
-    return Text(fill(catalogue[code], facts, reader))
+    sentences: Mapping[str, Template] = catalogue().SENTENCES
+    return Text(fill(sentences[code], facts, reader))
 
 
 def is_code(code: str) -> bool:
     """Whether the catalogue has a sentence of this code."""
-    return code in _language().SENTENCES
+    return code in catalogue().SENTENCES
 
 
 def message_from(data: Facts) -> Message:
@@ -135,19 +138,28 @@ def sentence(message: Message | Facts) -> Text:
 def finding(check: str, verdict: str, facts: Facts) -> Words:
     """What one check found, in words; `facts` is its evidence as plain data."""
     if "why" in facts and verdict == "cannot_judge":
-        return Words(Text(_language().CANNOT_JUDGE[check]), (sentence(facts["why"]),))
-    headline, *evidence = _language().FINDINGS[check](verdict, facts)
+        return Words(Text(catalogue().CANNOT_JUDGE[check]), (sentence(facts["why"]),))
+    headline, *evidence = catalogue().FINDINGS[check](verdict, facts)
     return Words(Text(headline), tuple(Text(line) for line in evidence))
 
 
 def action(kind: str, facts: Facts, reader: Reader = "python") -> Text:
     """What an action does, in a few words."""
-    return Text(fill(_language().ACTIONS[kind], facts, reader))
+    return Text(fill(catalogue().ACTIONS[kind], facts, reader))
 
 
 def section(check: str) -> Text:
     """The section of the playbook that asks the question of a check."""
-    return Text(_language().SECTIONS[check])
+    return Text(catalogue().SECTIONS[check])
+
+
+def label(english: str) -> Text:
+    """A fixed text of a page, a table or a help page, in the reader's language.
+
+    >>> label("best trials")
+    'best trials'
+    """
+    return Text(catalogue().LABELS.get(english, english))
 
 
 def fill(template: Template, facts: Facts, reader: Reader | None = None) -> str:
@@ -200,7 +212,8 @@ class _Formatter(Formatter):
         if kind == "range":
             return words.range_of(value)
         if kind == "ranges":
-            return " and ".join(f"{name} in {words.range_of(one)}" for name, one in value.items())
+            shown = (words.phrase("in", name=n, range=words.range_of(r)) for n, r in value.items())
+            return words.phrase("and").join(shown)
         if kind == "message":  # a sentence inside a sentence
             return sentence(value)
         if kind == "words":  # arguments of a command, as a shell takes them
@@ -254,8 +267,3 @@ def declared(table: str, name: str, value: Any = None) -> str:
     if reader() == "shell":
         return words.as_setting(table, name, value)
     return words.as_argument(table, name, value)
-
-
-def _language() -> ModuleType:
-    """The catalogue of the language in use."""
-    return importlib.import_module(f"tunewright.messages.{LANGUAGE}")

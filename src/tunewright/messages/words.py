@@ -12,9 +12,20 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tunewright.messages._language import catalogue
+
 SIGNIFICANT_DIGITS = 4
 BLOCKS = "▁▂▃▄▅▆▇█"
 MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+def phrase(name: str, /, **parts: Any) -> str:
+    """A phrase of the reader's language with its parts filled in.
+
+    >>> phrase("from_to", low="1 s", high="2 s")
+    '1 s to 2 s'
+    """
+    return str(catalogue().PHRASES[name].format(**parts))
 
 
 def number(x: float | None) -> str:
@@ -47,9 +58,9 @@ def probability(p: float) -> str:
     ['96.5 %', '78 %', 'over 99.9 %', 'below 0.1 %']
     """
     if 0.999 < p < 1:
-        return "over 99.9 %"
+        return phrase("over", one="99.9 %")
     if 0 < p < 0.001:
-        return "below 0.1 %"
+        return phrase("below", one="0.1 %")
     return f"{100 * p:.3g} %"
 
 
@@ -146,7 +157,7 @@ def duration_range(low_s: float, high_s: float) -> str:
     ('2h50 to 3h30', 'about 1m01')
     """
     low, high = duration(low_s), duration(high_s)
-    return f"about {low}" if low == high else f"{low} to {high}"
+    return phrase("about", one=low) if low == high else phrase("from_to", low=low, high=high)
 
 
 def megabytes(mb: float) -> str:
@@ -164,6 +175,8 @@ def count(n: int, what: str, plural: str | None = None) -> str:
     >>> count(1, "trial"), count(3, "study", "studies")
     ('1 trial', '3 studies')
     """
+    if counted := catalogue().COUNTED.get(what):
+        return str(counted.format(n=n))
     return f"{n} {what if n == 1 else plural or what + 's'}"
 
 
@@ -174,7 +187,8 @@ def few(names: Sequence[Any], most: int = 8) -> str:
     ('a, b', 'a, b and 2 more')
     """
     shown = ", ".join(value(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    more = len(names) - most
+    return shown if more <= 0 else phrase("and_more", shown=shown, more=more)
 
 
 def printable(text: str) -> str:

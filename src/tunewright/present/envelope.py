@@ -19,19 +19,19 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path, PurePath
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from tunewright.actions import Action
-from tunewright.budgets.state import state
-from tunewright.campaigns.campaign import Campaign
-from tunewright.campaigns.step import Step as CampaignStep
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
 from tunewright.errors import TunewrightError
-from tunewright.present.next_step import next_steps
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
-from tunewright.store.trial import Trial
+
+if TYPE_CHECKING:  # every command imports this file, `--help` too
+    from tunewright.campaigns.campaign import Campaign
+    from tunewright.campaigns.step import Step as CampaignStep
+    from tunewright.store.repeats import Repeats
+    from tunewright.store.results import Results
+    from tunewright.store.trial import Trial
 
 # ---- facts as plain JSON data: data classes field by field, null for NaN and infinities.
 #
@@ -200,6 +200,8 @@ Facts = dict[str, Any]
 
 def of_round(results: Results, *, curves: bool = False) -> Facts:
     """A round as recorded: what was asked, every trial, the best, and what to do next."""
+    from tunewright.present.next_step import next_steps
+
     best = best_of(results)
     made: Facts = plain(
         {
@@ -238,6 +240,8 @@ def of_trial(
 
 def of_run(results: Results, why: str, seconds: float, ended: int) -> Facts:
     """What a call of `run` came to: why it returned, the counts, the best, what to do next."""
+    from tunewright.present.next_step import next_steps
+
     best = best_of(results)
     made: Facts = plain(
         {
@@ -256,12 +260,16 @@ def of_run(results: Results, why: str, seconds: float, ended: int) -> Facts:
 
 def _budget(results: Results) -> Facts:
     """What is spent and left, where the store has a budget."""
+    from tunewright.budgets.state import state
+
     known = state(results.store) if results.store else None
     return {} if known is None else {"budget": known}
 
 
 def of_repeats(repeats: Repeats, why: str) -> Facts:
     """Repeats of a trial: their values, the mean, and how far seeds move them."""
+    from tunewright.present.next_step import next_steps
+
     values = repeats.values
     made: Facts = plain(
         {

@@ -28,6 +28,7 @@ from tunewright.messages.en import (
     importers,
     launches,
     mcp,
+    phrases,
     probes,
     probes_throughput,
     progress,
@@ -77,3 +78,4 @@ ACTIONS: Mapping[str, Template] = {
     **errors.REMEDIES,
     **{k: v for one in _FINDINGS for k, v in one.ACTIONS.items()},
 }
+PHRASES, COUNTED, LABELS = phrases.PHRASES, phrases.COUNTED, phrases.LABELS

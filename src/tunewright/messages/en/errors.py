@@ -112,6 +112,7 @@ def _no_space_file(facts: Facts) -> str:
 
 
 SENTENCES: dict[str, Template] = {
+    "cli.unknown_language": "--lang {asked}: there is English (en) and Chinese (zh).",
     # ---- errors
     "error.text": "{text}",  # of another program, or of a caller
     "extra.missing": "{purpose} needs {package}: pip install 'tunewright[{extra}]'",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -13,7 +13,9 @@ from rich.text import Text
 
 from tunewright.messages import Message, words
 from tunewright.present import envelope
-from tunewright.store.results import Results
+
+if TYPE_CHECKING:  # every command imports this file, `--help` too
+    from tunewright.store.results import Results
 
 _PIPED_WIDTH = 200  # nobody resizes a file: leave tables whole for grep
 

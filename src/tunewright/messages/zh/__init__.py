@@ -1,0 +1,70 @@
+"""Chinese: every sentence of this package, by code.
+
+The same codes and facts as in English. A sentence that is not translated yet is shown in English;
+a test holds that there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+
+from tunewright.messages import Facts, Template, en
+from tunewright.messages.zh import (
+    actions,
+    campaigns,
+    errors,
+    errors_execution,
+    errors_probes,
+    errors_store,
+    findings_applied,
+    findings_curves,
+    findings_space,
+    phrases,
+    progress,
+    project,
+    proposals,
+    reasons,
+    report,
+    rounds,
+)
+
+MODULES: tuple[ModuleType, ...] = (
+    actions,
+    campaigns,
+    errors,
+    errors_execution,
+    errors_probes,
+    errors_store,
+    findings_applied,
+    findings_curves,
+    findings_space,
+    progress,
+    project,
+    proposals,
+    reasons,
+    report,
+    rounds,
+)  # one for each of English, by its name
+
+
+def _merged(name: str) -> dict[str, object]:
+    """The entries of one table in all modules."""
+    return {k: v for one in MODULES for k, v in getattr(one, name, {}).items()}
+
+
+SENTENCES: Mapping[str, Template] = {**en.SENTENCES, **_merged("SENTENCES")}  # type: ignore[dict-item]
+FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
+    **en.FINDINGS,
+    **_merged("FINDINGS"),  # type: ignore[dict-item]
+}
+CANNOT_JUDGE: Mapping[str, str] = {**en.CANNOT_JUDGE, **_merged("CANNOT_JUDGE")}  # type: ignore[dict-item]
+SECTIONS: Mapping[str, str] = {**en.SECTIONS, **_merged("SECTIONS")}  # type: ignore[dict-item]
+ACTIONS: Mapping[str, Template] = {
+    **en.ACTIONS,
+    **_merged("ACTIONS"),  # type: ignore[dict-item]
+    **_merged("REMEDIES"),  # type: ignore[dict-item]
+}
+PHRASES = phrases.PHRASES
+COUNTED = phrases.COUNTED
+LABELS = phrases.LABELS

@@ -1,0 +1,28 @@
+"""Chinese phrases inside numbers and lists, counted nouns with their measure words, and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PHRASES: Mapping[str, str] = {
+    "and": " 和 ",
+    "in": "{name} ∈ {range}",
+    "and_more": "{shown} 等，另有 {more} 个",
+    "about": "约 {one}",
+    "from_to": "{low} 至 {high}",
+    "over": "大于 {one}",
+    "below": "小于 {one}",
+}
+COUNTED: Mapping[str, str] = {  # by the English noun
+    "trial": "{n} 次试验",
+    "run": "{n} 次运行",
+    "training": "{n} 次训练",
+    "study": "{n} 个研究",
+    "round": "{n} 个轮次",
+    "worker": "{n} 个工作进程",
+    "repeat": "{n} 次重复",
+    "seed": "{n} 个种子",
+    "note": "{n} 条备注",
+    "hyperparameter": "{n} 个超参数",
+}
+LABELS: Mapping[str, str] = {}  # by the English label
