@@ -263,6 +263,8 @@ def carry_out(own: Undertaking) -> tuple[Summary, Wish]:
 
 def _tell_cost(own: Undertaking, gate: Gate, code: str) -> None:
     """Tell the watcher what is spent and left, where there is a budget."""
+    if type(own.watch) is Silent:
+        return
     with contextlib.suppress(StoreError):
         cost = from_server(own.store, lambda: gate.cost(code), own.watch.message)
         if cost is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tunewright.errors import Misuse, TunewrightError
 from tunewright.mcp import rounds, running
-from tunewright.mcp.answer import Answer, refused
+from tunewright.mcp.answer import Answer, refused, shortened
 from tunewright.mcp.arguments import Argument, checked
 from tunewright.mcp.place import Place
 from tunewright.messages import Message, read_by
@@ -124,7 +124,9 @@ def call(name: str, given: Any, folder: Path) -> Answer:
         with read_by("shell"):
             return _with_cost(folder, refused(shown, error))
     except Exception as error:
-        unforeseen = Misuse("mcp.unforeseen", kind=type(error).__name__, text=str(error)[:200])
+        unforeseen = Misuse(
+            "mcp.unforeseen", kind=type(error).__name__, text=shortened(f"{error}", 200)
+        )
         return replace(refused(shown, unforeseen), verdict="error")
 
 

@@ -88,6 +88,8 @@ def derived_again(
         if place["round"] not in rounds:
             return None
         own = rounds[place["round"]].with_objective(objective_from(asked["objective"]))
+        if all(trial.number != place["trial"] for trial in own.recorded):
+            return {"trial": (f"{place['round']} trial {place['trial']}", None)}
         runs = own.repeats(place["trial"])[skip : skip + count]
         arms.append(Repeats(own.trial(place["trial"]), runs, own))
     if question.terms.deterministic or all(arm.deterministic for arm in arms):

@@ -133,13 +133,16 @@ def _same_commits(results: Results) -> dict[str, str]:
 def results_from(
     data: Mapping[str, Any], origins: Mapping[int, Provenance], earlier: tuple[Results, ...] = ()
 ) -> Results:
-    """The results that a receipt's round means."""
+    """The results that a receipt's round means; repeats of a trial that is gone are left out."""
+    there = {one["number"] for one in data["trials"]}
     return Results(
         round=from_data(data["round"]),
         objective=objective_from(data["objective"]),
         meaning=meaning_from(data["meaning"]),
         recorded=tuple(trial_from(one) for one in data["trials"]),
-        recorded_repeats=tuple(trial_from(one) for one in data["repeats"]),
+        recorded_repeats=tuple(
+            trial_from(one) for one in data["repeats"] if one["parent"] in there
+        ),
         search=data["search"],
         imported=data["imported"],
         notes=tuple(_note(one) for one in data["notes"]),

@@ -62,8 +62,8 @@ class Verified(Facts):
     findings: int  # verdicts derived again
     launches: int  # decisions derived again
     not_derived: int  # decisions that the receipt has too little for
-    disagreements: tuple[Disagreement, ...] = ()
-    malpractice: tuple[Malpractice, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()  # what its curves contradict
+    malpractice: tuple[Malpractice, ...] = ()  # what it shows
 
     @property
     def ok(self) -> bool:

@@ -42,7 +42,7 @@ SENTENCES: dict[str, Template] = {
         "Tune deep learning training with verdicts that have measured error rates. Loop: "
         "propose_round, dry_run, run, status until finished, check, then do what `next` of the "
         "answer names, until nothing warns; then launch. Never tune a seed or the number of "
-        "steps, never compare a single lucky run, never look at the test set before the end."
+        "steps, never conclude from a single run, never look at the test set before the end."
     ),
     "mcp.about.propose_round": "Write a round: a goal, and a role for each hyperparameter.",
     "mcp.about.dry_run": "What running a round would do and cost; nothing is recorded.",

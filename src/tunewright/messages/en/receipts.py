@@ -103,7 +103,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "malpractice.seed_tuned": _seed_tuned,
     "malpractice.steps_tuned": (
-        "{name} says how long to train and took {values} values: longer training is compared too"
+        "{name} sets how long to train and took {values} values: longer training is compared too"
     ),
     "malpractice.mid_decay": _mid_decay,
     "malpractice.best_of_history": _best_of_history,
