@@ -119,7 +119,7 @@ def test_no_project_is_a_refusal_too(tmp_path: Path) -> None:
     assert data["error"]["code"] == "project.no_file" and data["cost"] is None
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     strategies.dictionaries(
         strategies.text(max_size=30),
