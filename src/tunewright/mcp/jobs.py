@@ -90,6 +90,13 @@ def start(folder: Path, kind: str, about: str, arguments: Sequence[str]) -> Job:
     return job
 
 
+def wait(job: Job, seconds: float) -> None:
+    """Wait until a job has ended, or so long."""
+    until = time.monotonic() + seconds
+    while job.alive and time.monotonic() < until:
+        time.sleep(0.05)
+
+
 def find(folder: Path, handle: str) -> Job:
     """The job of a handle, whichever server started it."""
     path = folder / FOLDER / f"{handle}.json"

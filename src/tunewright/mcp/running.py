@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from tunewright.mcp.place import Place
 from tunewright.present.next_step import next_steps
 from tunewright.store.results import Results
 from tunewright.store.trial import ENDED
+
+SHORT_S = 20.0  # for a command that trains nothing
 
 
 def run(
@@ -61,13 +65,49 @@ def launch(
 
 
 def judge(place: Place, *, action: str, change: str | None = None, detail: bool = False) -> Answer:
-    """Judge a change, or look at the lineage."""
-    raise Misuse("mcp.not_here", tool="judge")
+    """Judge a change, audit or quote the lineage in a separate process; `status` reads it."""
+    _needed("judge", "tunewright.referee")
+    if action != "status":
+        place.refuse_if_spent()
+    options = [] if change is None or action != "try" else [f"--change={change}"]
+    about = change or "the working tree" if action == "try" else action
+    job = jobs.start(place.folder, "judge", about, ["judge", action, "--json", *options])
+    if action == "status":  # it trains nothing
+        jobs.wait(job, SHORT_S)
+        return _ended(job, place, None, 0, detail)
+    return _started(job, "judge", {}, detail)
 
 
 def diagnose(place: Place, *, path: Path, detail: bool = False) -> Answer:
-    """What the curves of a run say."""
-    raise Misuse("mcp.not_here", tool="diagnose")
+    """What the curves of any run say: the gravest answer, its error rate, its first action."""
+    _needed("diagnose", "tunewright.diagnosis")
+    found = importlib.import_module("tunewright.diagnosis.diagnose").diagnose(path)
+    pressing = [*found.of("warn"), *found.of("note")]
+    numbers = {
+        "runs": len(found.runs),
+        "warnings": list(dict.fromkeys(one.question for one in found.of("warn"))),
+        "ok": len(found.of("ok")),
+        "cannot_judge": len(found.of("cannot_judge")),
+    }
+    first = pressing[0] if pressing else None
+    rate = None if first is None else first.error_rate
+    actions = [] if first is None else [call_for(action) for action in first.actions]
+    code = "mcp.diagnosed_nothing" if first is None else "mcp.diagnosed"
+    about = {} if first is None else {"run": first.run, "headline": str(first.words.headline)}
+    return Answer(
+        tool="diagnose",
+        verdict=found.verdict,
+        sentence=said(code, **about),
+        numbers=numbers,
+        error_rate=None if rate is None else rate.false_alarms,
+        next=actions[0] if actions else None,
+        detail=found.to_data() if detail else None,
+    )
+
+
+def _needed(tool: str, module: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise Misuse("mcp.not_here", tool=tool)
 
 
 def _started(job: Job, tool: str, numbers: Mapping[str, Any], detail: bool) -> Answer:

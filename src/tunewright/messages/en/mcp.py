@@ -65,6 +65,8 @@ SENTENCES: dict[str, Template] = {
     "mcp.started": "{kind} of {about} runs in the background as {handle}",
     "mcp.status": _status,
     "mcp.decided": _decided,
+    "mcp.diagnosed": "{run}: {headline}",
+    "mcp.diagnosed_nothing": "nothing warns",
     # ---- errors
     "mcp.unknown_tool": "no tool {tool!r}. There are: {known:list}.",
     "mcp.unknown_argument": "{tool}: no argument {name!r}. It takes: {known:list}.",

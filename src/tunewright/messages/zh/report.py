@@ -145,7 +145,7 @@ def _trials(facts: Facts) -> str:
 
 
 def _ended(facts: Facts) -> str:
-    status: str = STATUSES.get(facts["status"], facts["status"])
+    status = str(STATUSES.get(facts["status"], facts["status"]))
     return f"{status}：{facts['reason']}" if facts["reason"] else status
 
 

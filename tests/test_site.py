@@ -1,0 +1,74 @@
+"""The documentation site builds without a warning, needs no other host, and can be searched."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+pytest.importorskip("mkdocstrings")
+pytestmark = pytest.mark.beyond_core
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_every_page_is_there(site: Path) -> None:
+    for page in (ROOT / "docs").rglob("*.md"):
+        name = page.relative_to(ROOT / "docs").with_suffix(".html")
+        made = name.with_name("index.html") if name.stem == "README" else name
+        assert (site / made).is_file(), f"{name} is not on the site"
+
+
+def test_nothing_is_loaded_from_another_host(site: Path) -> None:
+    loads = re.compile(r"<(?:script|link|img)[^>]+(?:src|href)=\"?(https?://[^\" >]+)")
+    for page in site.rglob("*.html"):
+        found = loads.findall(page.read_text(encoding="utf-8"))
+        assert not [one for one in found if 'rel="canonical"' not in one], page.name
+
+
+def test_the_search_finds_pages_and_docstrings(site: Path) -> None:
+    index = (site / "search" / "search_index.js").read_text(encoding="utf-8")
+    assert "checks/boundary.html" in index
+    assert "python/what_will_be_tried.html" in index
+
+
+def test_the_reference_shows_arguments_and_examples(site: Path) -> None:
+    page = (site / "python" / "doing_it.html").read_text(encoding="utf-8")
+    assert "tw.run" in page and "workload" in page
+    assert "&gt;&gt;&gt;" in page.replace('<span class="gp">', "")
+
+
+def test_a_reader_finds_a_check_from_files_alone(site: Path) -> None:
+    if "CHROMIUM" not in os.environ:
+        pytest.skip("no Chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(
+            executable_path=os.environ["CHROMIUM"], args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 1300, "height": 900})
+        page.goto((site / "index.html").as_uri())
+        page.keyboard.press("/")
+        page.locator(".md-search__input").press_sequentially("boundary", delay=50)
+        first = page.locator(".md-search-result__link").first
+        first.wait_for(timeout=60_000)
+        assert "boundary" in (first.get_attribute("href") or "") + first.inner_text().lower()
+        browser.close()
