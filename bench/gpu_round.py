@@ -7,11 +7,12 @@ on 32x32 images, batch 128, tf32), dropout (an MLP with two dropout layers, fp32
 generated on the device. Every way trains the same hyperparameter points (scrambled Halton) and
 evaluates ten times.
 
-WAY: optuna1 optuna16 (a loop by hand; N processes on one SQLite study), optuna1x8 (8 trials in one
-process, scaled), local1 local16 (tw.Local, fit eager), local1c local8c (captured), packed16
-packed32 (tw.executors.Packed), packed16k (compiled), lean (one captured trial against bare
-replays), bare16 (the device's own pace: graphs of K trials, nothing else), equal16 (packed
-against alone, every value of every curve).
+WAY: optuna1 optuna16 (a loop by hand; N processes on one SQLite study), optuna16x32/500 (32 trials
+of 500 steps, scaled: the time until the first trials start, and the rest times the ratio of the
+steps), local1 local16 (tw.Local, fit eager), local1c local8c (captured), packed16 packed32 packed
+(tw.executors.Packed; the last finds the number), packed16k (compiled), lean (one captured trial
+against bare replays), bare16 (the device's own pace: graphs of K trials, nothing else), equal16
+(packed against alone, every value of every curve).
 Prints one JSON line per way.
 """
 
@@ -24,6 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -204,11 +206,14 @@ def _optuna_worker(url: str, model: str, steps: int, trials: int) -> None:
         drawn = {n: trial.suggest_float(n, *bounds, log=True) for n, bounds in SPACE.items()}
         return by_hand(model, **drawn, steps=steps, seed=trial.number)
 
+    data(model)
     optuna.load_study(study_name="s", storage=url).optimize(objective, n_trials=trials)
 
 
-def with_optuna(model: str, steps: int, trials: int, processes: int) -> tuple[float, list[float]]:
-    """Seconds and values."""
+def with_optuna(
+    model: str, steps: int, trials: int, processes: int
+) -> tuple[float, float, list[float]]:
+    """Seconds until every process has started a trial, seconds in all, and values."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -216,7 +221,7 @@ def with_optuna(model: str, steps: int, trials: int, processes: int) -> tuple[fl
     study = optuna.create_study(study_name="s", storage=url)
     for point in points(trials):
         study.enqueue_trial(point)
-    started = time.perf_counter()
+    started, clock = time.perf_counter(), datetime.now()
     if processes == 1:
         _optuna_worker(url, model, steps, trials)
     else:
@@ -225,7 +230,9 @@ def with_optuna(model: str, steps: int, trials: int, processes: int) -> tuple[fl
         workers = [context.Process(target=_optuna_worker, args=share) for _ in range(processes)]
         _ = [worker.start() for worker in workers], [worker.join() for worker in workers]
     wall = time.perf_counter() - started
-    return wall, [trial.value for trial in study.trials if trial.value is not None]
+    begun = sorted(t.datetime_start for t in study.trials if t.datetime_start is not None)
+    until = (begun[min(processes, len(begun)) - 1] - clock).total_seconds()
+    return until, wall, [trial.value for trial in study.trials if trial.value is not None]
 
 
 def training(model: str, captured: bool, compiled: bool = False) -> Callable[..., None]:
@@ -342,14 +349,18 @@ def curves(results: Any) -> dict[int, dict[str, list[float]]]:
 
 def measured(model: str, steps: int, trials: int, way: str) -> dict[str, Any]:
     """One line of the report."""
-    count = int("".join(c for c in way.split("x")[0] if c.isdigit()) or 1)
+    digits = "".join(c for c in way.split("x")[0] if c.isdigit())
+    count = int(digits or 1)
     values: list[float] = []
     _data.clear()  # it would travel with the training function
-    if way == "optuna1x8":
-        wall, _ = with_optuna(model, steps, 8, 1)
-        return {"wall_s": round(wall * trials / 8, 2), "scaled_from_trials": 8}
+    if way.startswith("optuna") and "x" in way:
+        few, short = map(int, way.split("x")[1].split("/"))
+        until, wall, _ = with_optuna(model, short, few, count)
+        whole = until + (wall - until) * trials * steps / (few * short)
+        return {"wall_s": round(whole, 2), "scaled_from": f"{few} trials of {short} steps",
+                "start_s": round(until, 2), "measured_s": round(wall, 2)}  # fmt: skip
     if way.startswith("optuna"):
-        wall, values = with_optuna(model, steps, trials, count)
+        _, wall, values = with_optuna(model, steps, trials, count)
     elif way.startswith("bare"):
         wall = bare(model, steps, count) * trials / count
     elif way == "lean":
@@ -359,7 +370,8 @@ def measured(model: str, steps: int, trials: int, way: str) -> dict[str, Any]:
     else:
         packed = way.startswith("packed")
         captured = packed or way.endswith(("c", "k"))
-        executor = tw.executors.Packed(trials=count) if packed else tw.Local(workers=count)
+        at_once = int(digits) if digits else None
+        executor = tw.executors.Packed(trials=at_once) if packed else tw.Local(workers=count)
         wall, results = with_ours(model, steps, trials, executor, captured, way.endswith("k"))
         values = [trial.value for trial in results.trials if trial.status == "completed"]
     best = {"done": len(values), "best": min(values)} if values else {}

@@ -23,8 +23,7 @@ from verify_worlds import (
 import tunewright as tw
 from tunewright.receipts.receipt import SEAL, receipt, seal
 from tunewright.store.curves import Batch, Curve, Curves, packed
-from tunewright.store.seed import repeat_seed
-from tunewright.store.trial import Trial
+from tunewright.store.trial import Trial, repeat_seed
 
 Plant = Callable[[int, str], dict[str, Any]]
 

@@ -15,8 +15,7 @@ from tunewright.receipts.receipt import receipt
 from tunewright.store.curves import Batch, Curve, Curves, packed
 from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results
-from tunewright.store.seed import repeat_seed, trial_seed
-from tunewright.store.trial import Trial
+from tunewright.store.trial import Trial, repeat_seed, trial_seed
 from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results
 

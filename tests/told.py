@@ -10,8 +10,8 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.messages import Message
 from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Started
-from tunewright.store.claim import Claim
 from tunewright.store.outcome import End, Outcome
+from tunewright.store.trial import Claim
 
 ROUND = Round(
     "weight_decay",

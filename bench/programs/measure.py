@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 PROGRAMS = {
     "nanoGPT": ("nanoGPT/train.py", "seen"),
     "modded-nanogpt": ("modded-nanogpt/train_gpt.py", "seen"),
+    "modded-nanogpt-2024": ("modded-nanogpt-2024/train_gpt2.py", "second"),
     "autoresearch": ("autoresearch/train.py", "seen"),
     "flax": ("flax/examples/mnist/main.py", "seen"),
     "DomainBed": ("DomainBed/domainbed/scripts/train.py", "seen"),

@@ -18,18 +18,17 @@ from pathlib import Path
 from tunewright.actions import Advise, StopRound
 from tunewright.errors import Busy, Misuse
 from tunewright.remedies import ListBackups
-from tunewright.store import backup as backups_of, rebuild as rebuilding
+from tunewright.store import backup as backups_of, replay as rebuilding
 from tunewright.store.address import parse
 from tunewright.store.joined import joined as joined, with_earlier
 from tunewright.store.leases import LeaseWatch
-from tunewright.store.notes import Note
+from tunewright.store.overview import Tracked, tracking_table
 from tunewright.store.provenance import Provenance
 from tunewright.store.read_round import Attempt, Snapshot
-from tunewright.store.removal import Removed, Renamed
 from tunewright.store.results import Results
 from tunewright.store.store import Store
-from tunewright.store.tracking import Tracked, tracking_table
 from tunewright.store.trial import Trial
+from tunewright.store.user_requests import Note, Removed, Renamed
 
 Address = str | os.PathLike[str]
 

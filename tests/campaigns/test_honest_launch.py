@@ -18,7 +18,7 @@ from tunewright.campaigns.request import defined
 from tunewright.campaigns.terms import TuneTerms
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.launches.lineage import Launched, Place
-from tunewright.store.evaluations import Evaluation
+from tunewright.store.launches import Evaluation
 from tunewright.store.store import Store
 
 NOISY = replace(INSIDE, noise_sd=0.05)

@@ -15,7 +15,7 @@ from tunewright.campaigns.request import as_space
 from tunewright.design.ranges import linear, log
 from tunewright.errors import DesignError
 from tunewright.launches.lineage import Launched, Place
-from tunewright.store.evaluations import Evaluation
+from tunewright.store.launches import Evaluation
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, Walled, World, results
 
@@ -158,6 +158,43 @@ def test_exploitation_at_the_end_of_a_cut_range_gets_it_back() -> None:
 
 def test_exploitation_inside_its_ranges_stays() -> None:
     assert beyond(campaign(explored(trials=24)), explored(trials=24)) is None
+
+
+def exploiting(world: World, seed: int):
+    """The first step of exploitation after 17 quasi-random trials, the best repeated."""
+    asked = replace(SPACE, name="tune_1_explore", trials_per_study=17, seed=seed)
+    best = results(asked, world).best().number
+    own = replace(results(asked, world, repeats={best: 3}), search="halton")
+    step = next_step(campaign(own))
+    assert (step.kind, step.search) == ("exploit", "bayesian") and step.round is not None
+    return step
+
+
+def test_exploitation_begins_beyond_an_end_towards_which_the_best_lean() -> None:
+    past = World(Bowl({"learning_rate": 1.15, "dropout": 0.4}), noise_sd=0.002)
+    steps = [exploiting(past, seed) for seed in range(12)]
+    assert sum(step.round.nuisance["learning_rate"].high > 1.0 for step in steps) >= 9
+    moved = [step.reason.facts["ranges"] for step in steps]
+    assert any("learning_rate" in ranges for ranges in moved)
+    # an optimum well inside moves nothing
+    steps = [exploiting(INSIDE, seed) for seed in range(12)]
+    assert sum("learning_rate" in step.reason.facts["ranges"] for step in steps) <= 1
+
+
+def test_an_end_at_which_trials_diverge_is_not_moved() -> None:
+    at_the_end = World(Bowl({"learning_rate": 1.0}), noise_sd=0.0)
+    own = replace(results(replace(SPACE, trials_per_study=120), at_the_end), search="bayesian")
+    assert beyond(campaign(own), own) is not None
+    kept = {t.number for t in own.top(3)}
+    walled = tuple(
+        replace(t, status="infeasible", value=None)
+        if t.unit["learning_rate"] >= 0.9 and t.number not in kept
+        else t
+        for t in own.recorded
+    )
+    own = replace(own, recorded=walled)
+    assert sum(t.status == "infeasible" for t in own.trials) > 3
+    assert beyond(campaign(own), own) is None
 
 
 def test_no_end_is_moved_past_where_a_value_can_be() -> None:

@@ -33,7 +33,7 @@ from tunewright.launches.lineage import baseline
 from tunewright.messages import Message
 from tunewright.present.report import found
 from tunewright.probes.stability import Stability
-from tunewright.store.rebuild import rebuild
+from tunewright.store.replay import rebuild
 from tunewright.store.store import Store
 from tunewright.testing import Bowl, World, results
 

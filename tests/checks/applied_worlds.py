@@ -23,8 +23,7 @@ from tunewright.design.round import Round
 from tunewright.search.halton import Halton
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.results import Results
-from tunewright.store.seed import trial_seed
-from tunewright.store.trial import Trial
+from tunewright.store.trial import Trial, trial_seed
 
 DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.03,

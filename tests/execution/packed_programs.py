@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from tunewright.execution.training_run import Run
-from tunewright.pipeline import FitConfig, Validation, fit
+from tunewright.pipeline import FitConfig, Validation, captured_step, fit
 
 GENERATOR = torch.Generator().manual_seed(0)
 X = torch.randn(256, 6, generator=GENERATOR)
@@ -69,7 +69,14 @@ def on_gpu(
     x = torch.randn(2048, 64, generator=make).cuda()
     layers = [nn.Linear(64, 256), nn.ReLU(), nn.Dropout(0.3), nn.Linear(256, 256), nn.Dropout(0.1)]
     net = nn.Sequential(*layers, nn.Linear(256, 3)).cuda()
-    config = FitConfig(steps, 64, learning_rate, capture=True, precision=precision, log_every=50)
+    config = FitConfig(
+        max_train_steps=steps,
+        batch_size=64,
+        base_learning_rate=learning_rate,
+        capture=True,
+        precision=precision,  # type: ignore[arg-type]
+        log_every=50,
+    )
     data = (x, x[:, :3].argmax(1))
     fit(net, loss, data, config, valid=Validation(data, each), run=run)
     del held
@@ -96,3 +103,40 @@ def one_misbehaves(run: Run, how: str = "fine", device: str = "cpu") -> None:
         train(run, learning_rate=rate)
     else:
         on_gpu(run, learning_rate=rate)
+
+
+def own_loop(
+    run: Run, learning_rate: float = 0.01, steps: int = 60, device: str = "cpu", dropout=0.3
+) -> None:
+    """A loop that is not `fit`: one update, and rows of ids."""
+    torch.manual_seed(run.seeds.init)
+    net = nn.Sequential(nn.Linear(6, 8), nn.Dropout(dropout), nn.Linear(8, 3)).to(device)
+    x, y = X.to(device), Y.to(device)
+    rate = torch.tensor(learning_rate, device=device)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=rate, capturable=device != "cpu")
+    if run.restored is not None:
+        net.load_state_dict(run.restored["net"])
+        optimizer.load_state_dict(run.restored["optimizer"])
+        torch.set_rng_state(run.restored["random"])
+    order = torch.Generator().manual_seed(run.seeds.order)
+    ids = torch.randint(len(X), (steps, 16), generator=order).to(device)
+
+    def update(batch: Tensor) -> Tensor:
+        found = loss(net, (x[batch], y[batch]))
+        optimizer.zero_grad()
+        found.backward()
+        optimizer.step()
+        return found
+
+    def rows(first: int, count: int) -> tuple[Tensor]:
+        return (ids[first - 1 : first - 1 + count],)
+
+    for step in captured_step(update, rows, run=run, max_train_steps=steps, optimizer=optimizer):
+        if run.eval_due(step):
+            net.eval()
+            with torch.no_grad():
+                run.log(step, valid_error=float(loss(net, (x, y))))
+            net.train()
+        if run.save_due(step):
+            state = {"net": net.state_dict(), "optimizer": optimizer.state_dict()}
+            run.save({**state, "random": torch.get_rng_state()})

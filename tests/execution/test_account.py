@@ -13,11 +13,11 @@ from tests.store.record_parts import KILLED, STOPPED, begun, curve, rows
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.executors.executor import Began, Logged, Saved
-from tunewright.store.claim import Claim
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.outcome import Outcome
 from tunewright.store.schema import attempt, curve as curve_table, snapshot, trial as trial_table
 from tunewright.store.store import Store
+from tunewright.store.trial import Claim
 
 TABLES = (trial_table, attempt, curve_table, snapshot)
 ENDS: dict[str, Outcome] = {

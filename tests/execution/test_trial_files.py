@@ -9,9 +9,9 @@ from tests.store.record_parts import curve
 
 from tunewright.execution import trial_files
 from tunewright.execution.trial_files import TrialFiles
-from tunewright.store.claim import Claim
 from tunewright.store.outcome import Ended, Outcome
 from tunewright.store.spool import TRIAL_FILE, read_trial, results_in
+from tunewright.store.trial import Claim
 
 
 def claim(number: int) -> Claim:

@@ -15,7 +15,7 @@ from tunewright.cli.main import app
 from tunewright.errors import StoreError
 from tunewright.execution.run import supervise
 from tunewright.store import backup
-from tunewright.store.rebuild import rebuild
+from tunewright.store.replay import rebuild
 
 
 def lose(tmp_path, how: str) -> None:

@@ -17,8 +17,7 @@ from tunewright.cli.main import app
 from tunewright.errors import StoreError
 from tunewright.execution.run import supervise
 from tunewright.store import backup, provenance
-from tunewright.store.address import parse
-from tunewright.store.secrets import masked, masked_words
+from tunewright.store.address import masked, masked_words, parse
 
 PASSWORD = "hunter2/x:y"
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from tunewright.store import process_identity
-from tunewright.store.process_identity import gone, this_process
+from tunewright.store import leases
+from tunewright.store.leases import gone, this_process
 
 HERE = replace(this_process(), pid=2**22 - 7, started="12345")
 
@@ -24,7 +24,7 @@ def test_case_48(monkeypatch, answer, ended):
             raise answer
 
     monkeypatch.setattr(os, "kill", kill)
-    monkeypatch.setattr(process_identity, "_stat", lambda pid: [])
+    monkeypatch.setattr(leases, "_stat", lambda pid: [])
     assert gone(HERE) is ended
 
 

@@ -9,7 +9,7 @@ from tests.faults.quick_rounds import MOSTLY_SQLITE, asked, workload
 
 import tunewright as tw
 from tunewright.execution.run import supervise
-from tunewright.store import disk_reserve
+from tunewright.store import database
 
 
 @MOSTLY_SQLITE
@@ -30,10 +30,10 @@ def test_case_53(store_url, tmp_path, obstacle):
 
 
 def test_case_53_no_inodes_are_a_shortage(tmp_path, monkeypatch):
-    assert disk_reserve.short_of_space(tmp_path, 0) is None
+    assert database.short_of_space(tmp_path, 0) is None
     none = SimpleNamespace(
         f_files=100_000, f_favail=3, f_bavail=10**9, f_blocks=10**9, f_bfree=10**9
     )
     none.f_frsize = 4096
-    monkeypatch.setattr(disk_reserve.os, "statvfs", lambda folder: none)
-    assert disk_reserve.short_of_space(tmp_path, 0) is not None
+    monkeypatch.setattr(database.os, "statvfs", lambda folder: none)
+    assert database.short_of_space(tmp_path, 0) is not None

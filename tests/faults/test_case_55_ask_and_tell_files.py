@@ -8,7 +8,7 @@ from tests.faults.quick_rounds import OBJECTIVE, asked, workload
 import tunewright as tw
 from tunewright.errors import Damaged
 from tunewright.store import backup
-from tunewright.store.rebuild import rebuild
+from tunewright.store.replay import rebuild
 
 TRIALS = 5
 

@@ -10,7 +10,7 @@ import pytest
 from tests.faults.quick_rounds import OBJECTIVE, asked
 
 import tunewright as tw
-from tunewright.store import database, file_lock
+from tunewright.store import database
 from tunewright.store.store import Store
 
 
@@ -34,13 +34,13 @@ def test_case_57(store, held, monkeypatch, caplog):
     assert database.QUEUE_S <= 5.0, "within seconds"
     monkeypatch.setattr(database, "QUEUE_S", 0.1)
     waits: list[float] = []
-    wait = file_lock._Wait.over
+    wait = database._Wait.over
 
     def counted(self, patience_s):
         waits.append(patience_s)
         return wait(self, patience_s)
 
-    monkeypatch.setattr(file_lock._Wait, "over", counted)
+    monkeypatch.setattr(database._Wait, "over", counted)
     with caplog.at_level(logging.WARNING), Store.open(store, create=False) as own:
         for _ in range(5):
             own.note("quick", "hello")
@@ -50,13 +50,13 @@ def test_case_57(store, held, monkeypatch, caplog):
 
 def test_case_57_is_reported_once_from_the_second_wait_on(store, held, monkeypatch, caplog):
     monkeypatch.setattr(database, "QUEUE_S", 0.1)
-    monkeypatch.setattr(file_lock, "AGAIN_S", 0.0)
+    monkeypatch.setattr(database, "AGAIN_S", 0.0)
     with caplog.at_level(logging.WARNING), Store.open(store, create=False) as own:
         own.note("quick", "hello")
         assert not caplog.records
         for _ in range(3):
             own.note("quick", "hello")
-    (said,) = [r.args[0] for r in caplog.records if r.name == "tunewright.store.file_lock"]
+    (said,) = [r.args[0] for r in caplog.records if r.name == "tunewright.store.database"]
     assert said.code in ("store.lock_held", "store.lock_held_by")
     assert said.facts["path"] == f"{store}.lock"
     assert said.facts["holders"] in ([], [os.getpid()])

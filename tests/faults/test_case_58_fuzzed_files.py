@@ -18,9 +18,9 @@ from tunewright.cli._listed_file import read_list
 from tunewright.design.round_file import read_round as read_round_file, write_round
 from tunewright.design.workload_file import read_workload
 from tunewright.store import spool
-from tunewright.store.export import write_export
-from tunewright.store.rebuild import rebuild
+from tunewright.store.replay import rebuild
 from tunewright.store.store import Store
+from tunewright.store.tables import write_export
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "version_1"
 

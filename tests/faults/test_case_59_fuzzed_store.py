@@ -14,8 +14,8 @@ from tests.store.version_1_store import copied
 
 import tunewright as tw
 from tunewright.store.curves import pack
+from tunewright.store.overview import tracking_table
 from tunewright.store.store import Store
-from tunewright.store.tracking import tracking_table
 
 COUNT = 600
 

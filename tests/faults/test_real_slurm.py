@@ -51,9 +51,13 @@ def no_job_left(slurm: RealSlurm) -> Iterator[None]:
     slurm.wait("squeue --noheader", lambda text: not text.strip())
 
 
+def status(end: Ended) -> str:
+    return end.outcome.status
+
+
 def code(end: Ended) -> str:
-    assert end.cause is not None
-    return end.cause.code
+    assert end.outcome.reason is not None
+    return end.outcome.reason.code
 
 
 def test_preempted_by_a_partition_of_higher_priority(slurm: RealSlurm, tmp_path: Path) -> None:
@@ -61,12 +65,12 @@ def test_preempted_by_a_partition_of_higher_priority(slurm: RealSlurm, tmp_path:
     job = ["sbatch", "--partition=high", "--output=/dev/null", "--wrap=sleep 1"]
     subprocess.run(job, check=True, capture_output=True)
     until(executor, has(Ended), told)
-    assert (ended(told).outcome, code(ended(told))) == ("stopped", "slurm.terminated"), ended(told)
+    assert (status(ended(told)), code(ended(told))) == ("stopped", "slurm.terminated"), ended(told)
     step = [event for event in told if isinstance(event, Saved)][-1].step
     executor.start(WORKLOAD, [assignment(tmp_path, attempt=2, steps=step + 1)])
     again = until(executor, has(Ended))
     assert next(e for e in again if isinstance(e, Began)).start_step == step
-    assert ended(again).outcome == "completed"
+    assert status(ended(again)) == "completed"
     executor.close()
 
 
@@ -74,7 +78,7 @@ def test_warned_before_the_time_limit(slurm: RealSlurm, tmp_path: Path) -> None:
     """Slurm's limits are whole minutes; a notice of nearly one comes at once."""
     executor, told = begun(tmp_path, time_limit="1:00", notice_s=50.0)
     until(executor, has(Ended), told)
-    assert (ended(told).outcome, code(ended(told))) == ("stopped", "slurm.time_limit"), ended(told)
+    assert (status(ended(told)), code(ended(told))) == ("stopped", "slurm.time_limit"), ended(told)
     assert has(Saved)(told)
     executor.close()
 
@@ -91,7 +95,23 @@ def test_a_restarted_controller(slurm: RealSlurm, tmp_path: Path) -> None:
     assert not has(Ended)(told)
     executor.stop(1, grace_s=10)
     until(executor, has(Ended), told)
-    assert (ended(told).outcome, code(ended(told))) == ("stopped", "stopped.after_saving")
+    assert (status(ended(told)), code(ended(told))) == ("stopped", "stopped.after_saving")
+    executor.close()
+
+
+def test_a_controller_killed_before_it_saved_its_state(slurm: RealSlurm, tmp_path: Path) -> None:
+    """It does not know that the task runs: it kills the task and may start it once more."""
+    executor, told = begun(tmp_path)
+    slurm.end("slurmctld", signal.SIGKILL)
+    slurm.start_controller()
+    until(executor, lambda told: has(Ended)(told) or len(told) > 20_000, told)
+    assert status(ended(told)) == "stopped", ended(told)
+    assert code(ended(told)) in ("slurm.restarted", "slurm.forgotten", "slurm.terminated")
+    assert sum(isinstance(event, Began) for event in told) == 1, "trained twice"
+    step = next((e.step for e in reversed(told) if isinstance(e, Saved)), 0)
+    executor.start(WORKLOAD, [assignment(tmp_path, attempt=2, steps=step + 1)])
+    again = until(executor, has(Ended))
+    assert status(ended(again)) == "completed"
     executor.close()
 
 
@@ -109,8 +129,8 @@ def test_a_node_that_is_lost(slurm: RealSlurm, tmp_path: Path) -> None:
             os.kill(int(pid), 9)
     until(executor, has(Ended), told)
     end = ended(told)
-    assert (end.outcome, code(end)) == ("died", "slurm.ended")
-    assert end.cause is not None and end.cause.facts["state"] == "NODE_FAIL"
+    assert (status(end), code(end)) == ("died", "slurm.ended")
+    assert end.outcome.reason is not None and end.outcome.reason.facts["state"] == "NODE_FAIL"
     executor.close()
     slurm.start_node()
 

@@ -17,7 +17,7 @@ from tests.execution.executors.slurm.test_slurm import (
 )
 
 from tunewright.execution.executors.executor import Began, Ended, Saved
-from tunewright.execution.executors.slurm.slurm import Slurm
+from tunewright.execution.executors.slurm.slurm import FORGIVEN, Slurm
 
 __all__ = ["cluster"]  # the fixture
 
@@ -81,6 +81,31 @@ def test_a_restarted_controller_costs_nothing(cluster: Cluster, tmp_path: Path) 
     (cluster.folder / "down").unlink()
     until(executor, has(Ended), told)
     assert (ended(told).trial, ended(told).outcome.status) == (2, "completed")
+    executor.close()
+
+
+def test_a_task_that_the_controller_lost_is_no_death(cluster: Cluster, tmp_path: Path) -> None:
+    """Killed before it saved its newest state, it does not know the task, and the node kills it."""
+    executor, told = begun(cluster, tmp_path)
+    cluster.forget("1_0")
+    until(executor, has(Ended), told)
+    assert (ended(told).outcome.status, code(ended(told))) == ("stopped", "slurm.forgotten")
+    executor._forgotten[1] = FORGIVEN  # a task that is lost again and again is
+    executor.start(WORKLOAD, [assignment(tmp_path, attempt=2, steps=3000)])
+    again = until(executor, has(Began))
+    cluster.forget(cluster.tasks()[-1])
+    until(executor, has(Ended), again)
+    assert (ended(again).outcome.status, code(ended(again))) == ("died", "slurm.ended")
+    executor.close()
+
+
+def test_a_task_that_slurm_starts_again_is_no_death(cluster: Cluster, tmp_path: Path) -> None:
+    executor, told = begun(cluster, tmp_path)
+    (one,) = executor._running
+    assert not one.batch.begin(0), "the running task began"
+    cluster.lose_node("1_0")
+    until(executor, has(Ended), told)
+    assert (ended(told).outcome.status, code(ended(told))) == ("stopped", "slurm.restarted")
     executor.close()
 
 

@@ -49,7 +49,7 @@ def judged_anew(project: Path) -> Any:
 
 def decided(project: Path) -> Any:
     """A launch decision from the repeats that the store has; nothing is trained."""
-    from tunewright.store.repeats import Repeats
+    from tunewright.store.results import Repeats
 
     arms = []
     for name in ("rate_2", "optimizer"):

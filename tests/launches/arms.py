@@ -18,8 +18,7 @@ from tunewright.launches.decide import decide
 from tunewright.launches.terms import LaunchTerms
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.judge import not_finite
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
+from tunewright.store.results import Repeats, Results
 from tunewright.store.trial import Trial
 
 ROUND = Round(

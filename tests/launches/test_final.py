@@ -11,7 +11,7 @@ from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.launches.final import final_check, fold
 from tunewright.messages import Message
-from tunewright.store.evaluations import Evaluation
+from tunewright.store.launches import Evaluation
 from tunewright.testing import Bowl, results
 
 ROUND = Round(

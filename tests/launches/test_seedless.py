@@ -11,7 +11,7 @@ from tunewright.checks.variance import variance as variance_check
 from tunewright.launches.decide import decide
 from tunewright.launches.terms import LaunchTerms
 from tunewright.launches.variance import variances_of
-from tunewright.store.repeats import Repeats
+from tunewright.store.results import Repeats
 
 SAME = (0.5, 0.5, 0.5)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from tunewright.store.file_lock import FileLock
+from tunewright.store.database import FileLock
 
 HERE = Path(__file__).parent
 WORLDS = (2, 4)

@@ -79,7 +79,7 @@ def test_tables_hold_ids_and_rates_of_the_rows_in_use() -> None:
     ids = torch.arange(40).view(20, 2)
     tables = Tables(
         lambda first, count: (ids[first : first + count],),
-        lambda step: 1.0 / step,
+        lambda steps: [1.0 / step for step in steps],
         optimizer,
         place,
         length=4,
@@ -111,11 +111,11 @@ class CpuLane:
     def refuse(self, reason: str) -> None:
         raise AssertionError(reason)
 
-    def replay(self, *parts) -> None:
+    def replay(self, *parts, then=None) -> None:
         ((graph, count),) = parts
         assert isinstance(graph, Repeated)
         self.stretches.append(count)
-        OwnProcess().replay(*parts)
+        OwnProcess().replay(*parts, then=then)
 
     def released(self):
         return nullcontext()

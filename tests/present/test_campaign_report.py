@@ -23,7 +23,7 @@ from tunewright.present.html import heading
 from tunewright.present.report import chosen, found, report, whole
 from tunewright.present.report_parts import trial_rows
 from tunewright.present.terminal.round_page import studies_table, verdict
-from tunewright.store.evaluations import Evaluation
+from tunewright.store.launches import Evaluation
 from tunewright.testing import Bowl, World, results
 
 SPACE = as_space({"learning_rate": log(1e-4, 1.0), "dropout": linear(0, 0.6)}, "tune")

@@ -21,7 +21,7 @@ from tunewright.receipts.receipt import SEAL, seal
 from tunewright.store.curves import Batch, Curve, Curves, packed
 from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results
-from tunewright.store.seed import repeat_seed, trial_seed
+from tunewright.store.trial import repeat_seed, trial_seed
 from tunewright.testing.surfaces import Bowl
 from tunewright.testing.worlds import World, results
 

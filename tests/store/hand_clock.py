@@ -11,9 +11,8 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import Double, bindparam
 
-from tunewright.store import leases, process_identity
-from tunewright.store.leases import LeaseWatch
-from tunewright.store.process_identity import Process
+from tunewright.store import leases
+from tunewright.store.leases import LeaseWatch, Process
 
 HERE = "boot-1 pid:[1]"  # this machine: whether a process is gone can be told
 ELSEWHERE = "boot-1 pid:[2]"  # another container: only its beat can be told
@@ -76,8 +75,7 @@ def govern(patch: pytest.MonkeyPatch, world: World) -> None:
     patch.setattr(leases, "_SERVER_TIME", server)
     patch.setattr(leases, "this_process", lambda: world.acting)
     patch.setattr(leases, "this_boot", lambda: HERE)
-    patch.setattr(process_identity, "this_boot", lambda: HERE)
-    patch.setattr(process_identity, "this_process", lambda: Process("host", HERE, 0, ""))
-    patch.setattr(process_identity, "start_of", world.start_of)
-    patch.setattr(process_identity, "_stat", world.start_of)
-    patch.setattr(process_identity, "_exists", lambda pid: pid in world.alive)
+    patch.setattr("socket.gethostname", lambda: "host")
+    patch.setattr(leases, "start_of", world.start_of)
+    patch.setattr(leases, "_stat", world.start_of)
+    patch.setattr(leases, "_exists", lambda pid: pid in world.alive)

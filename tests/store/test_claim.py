@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.store.record_parts import a_trial
 
-from tunewright.store.claim import NOBODY, Claim, claim_of
+from tunewright.store.trial import NOBODY, Claim, claim_of
 
 
 def test_the_claim_of_a_recorded_trial_is_held_by_nobody() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tunewright.store.disk_reserve import short_of_space
+from tunewright.store.database import short_of_space
 
 
 def test_enough_space_is_silent_and_too_little_says_so(tmp_path: Path) -> None:

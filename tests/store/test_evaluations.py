@@ -14,7 +14,7 @@ from tunewright.errors import StoreError
 from tunewright.execution.prepare import suggestions
 from tunewright.search.halton import Halton
 from tunewright.store.curves import pack
-from tunewright.store.evaluations import Evaluation, looks
+from tunewright.store.launches import Evaluation, looks
 from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
 

@@ -12,8 +12,8 @@ from tests.store.record_parts import OBJECTIVE, a_round, a_trial, some_results
 
 from tunewright.errors import DesignError, StoreError
 from tunewright.messages import Message
-from tunewright.store.export import FORMULA, quoted
 from tunewright.store.results import Results
+from tunewright.store.tables import FORMULA, quoted
 
 SAID = Message("trial.failed", {"text": "+1 bad"})
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tunewright.store.file_lock import FileLock
+from tunewright.store.database import FileLock
 
 HOLDER = """
 import sys
 from pathlib import Path
-from tunewright.store.file_lock import FileLock
+from tunewright.store.database import FileLock
 with FileLock(Path(sys.argv[1])).held(60):
     print("held", flush=True)
     sys.stdin.read()

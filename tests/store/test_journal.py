@@ -13,10 +13,10 @@ from tests.store.record_parts import begun, curve
 from tunewright.launches import lineage
 from tunewright.launches.lineage import Place
 from tunewright.store import spool
-from tunewright.store.evaluations import Evaluation, looks
 from tunewright.store.journal import FOLDER, leave, read
+from tunewright.store.launches import Evaluation, looks
 from tunewright.store.outcome import Ended, Outcome
-from tunewright.store.rebuild import rebuild
+from tunewright.store.replay import rebuild
 from tunewright.store.store import Store
 
 

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import bindparam, update
 from tests.store.record_parts import KILLED, begun, curve, rows
 
-from tunewright.store import outcome_rows
+from tunewright.store import fenced_writes
+from tunewright.store.fenced_writes import ENDING
 from tunewright.store.outcome import Ended, Outcome
-from tunewright.store.outcome_rows import ENDING
 from tunewright.store.schema import attempt, curve as curve_table, trial
 from tunewright.store.store import Store
 
@@ -25,7 +25,9 @@ def test_a_fence_that_does_not_hold_leaves_every_table_as_it_was(store_url: str)
         ended = Ended(claim.trial, 2, Outcome("completed", batches=(curve(0.1),)))
         with store._database.writing() as connection:
             fenced = OWN.values(ENDING)
-            assert not outcome_rows.write(store._database, connection, fenced, ended, at=None)
+            assert not fenced_writes.write_outcome(
+                store._database, connection, fenced, ended, at=None
+            )
         assert [rows(store, table) for table in (trial, attempt, curve_table)] == before
 
 
@@ -45,7 +47,7 @@ def test_every_part_of_an_outcome_has_its_place(store_url: str) -> None:
         )
         with store._database.writing() as connection:
             ended = Ended(claim.trial, 1, outcome)
-            done = outcome_rows.write(
+            done = fenced_writes.write_outcome(
                 store._database, connection, OWN.values(ENDING), ended, at=9.0
             )
         assert done

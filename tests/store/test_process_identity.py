@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from tunewright.store.process_identity import Process, gone, start_of, this_process
+from tunewright.store.leases import Process, gone, start_of, this_process
 
 
 def test_this_process_is_alive_and_known_by_its_start() -> None:

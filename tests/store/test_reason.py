@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from tunewright import messages
 from tunewright.messages import Message
-from tunewright.store.reason import decode, encode, exported, foreign, from_version_1, kind
+from tunewright.store.outcome import decode, encode, exported, foreign, from_version_1, kind
 
 # every sentence that version 0.1 stored as a reason, with what it stands for
 VERSION_1: dict[str, tuple[str, dict[str, Any]]] = {

@@ -12,7 +12,7 @@ from tunewright.errors import NotFound
 from tunewright.store import spool
 from tunewright.store.judge import not_finite
 from tunewright.store.outcome import Ended, Outcome
-from tunewright.store.rebuild import rebuild
+from tunewright.store.replay import rebuild
 from tunewright.store.store import Claim, Store
 
 

@@ -15,9 +15,9 @@ from tunewright.errors import Busy, Misuse, NotFound
 from tunewright.messages import Message
 from tunewright.store import journal
 from tunewright.store.launches import Place, Receipt
-from tunewright.store.rebuild import rebuild
-from tunewright.store.removal import is_replicate
+from tunewright.store.replay import rebuild
 from tunewright.store.store import Store
+from tunewright.store.user_requests import is_replicate
 
 
 def two_ended(url: str) -> None:

@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import select
 from tests.store.record_parts import KILLED, STOPPED, begun, curve, rows
 
-from tunewright.store.claim import NOBODY, Claim
 from tunewright.store.leases import add_retired
 from tunewright.store.outcome import Ended, Outcome
 from tunewright.store.replay import NEW, UNOWNED, Fence, add_row, replay
 from tunewright.store.schema import attempt, curve as curve_table, trial
 from tunewright.store.store import Store
+from tunewright.store.trial import NOBODY, Claim
 
 TABLES = (trial, attempt, curve_table)
 HISTORY = [

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from tunewright import snapshot
 from tunewright.design.objective import maximize, minimize
 from tunewright.store.curves import Batch, Curves, pack
-from tunewright.store.selected import selected
-from tunewright.store.trial import Trial
+from tunewright.store.trial import Trial, selected
 
 TRIAL = Trial(
     number=0,

@@ -22,7 +22,7 @@ from tests.store.store_events import pick, some, step, which
 from tests.store.store_model import LEASE_S, Owner, Place
 from tests.store.store_writes import METRIC, StoreWrites, packed
 
-from tunewright.store.reason import decode
+from tunewright.store.outcome import decode
 from tunewright.store.schema import (
     attempt as attempt_table,
     curve as curve_table,

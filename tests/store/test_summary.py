@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 import tunewright as tw
 from tunewright.design.names import Meaning
-from tunewright.store import summary
+from tunewright.store import fenced_writes
 from tunewright.store.curves import Curve, pack
 from tunewright.store.outcome import Outcome
 from tunewright.store.schema import curve_summary, trial_summary
@@ -45,10 +45,10 @@ def record(store: Store, points: int) -> None:
         store.end(claim, Outcome("failed" if number == 3 else "completed", batches=rest, first=1))
 
 
-def rows(store: Store) -> dict[int, summary.Row]:
+def rows(store: Store) -> dict[int, fenced_writes.Row]:
     with store.reading() as connection:  # the page's reader is above it
         record = store.round("r")
-        found = summary.judged_rows(connection, record.id, record.objective)
+        found = fenced_writes.judged_rows(connection, record.id, record.objective)
         return {row.key: row for row in found}
 
 
@@ -87,7 +87,7 @@ def test_buckets_without_a_summary_are_the_same(store_url: str, points: int) -> 
         for _ in range(2):
             with store.reading() as connection:
                 key = store.round("r").id
-                read.append(dict(summary.buckets_of(connection, key, "norm")))
+                read.append(dict(fenced_writes.buckets_of(connection, key, "norm")))
             forget(store)
         assert read[0].keys() == read[1].keys() and len(read[0]) == 4
         for key, before in read[0].items():
@@ -125,7 +125,7 @@ def test_a_trial_that_ends_again_replaces_its_summary(store_url: str) -> None:
 def test_buckets_hold_every_finite_value(points: list[tuple[int, float]]) -> None:
     points.sort()
     curve = Curve(np.array([p[0] for p in points]), np.array([p[1] for p in points]))
-    reduced = summary.reduce(curve)
+    reduced = fenced_writes.reduce(curve)
     with np.errstate(over="ignore"):
         single = curve.values.astype(np.float32)
     finite = single[np.isfinite(single)]
@@ -135,11 +135,11 @@ def test_buckets_hold_every_finite_value(points: list[tuple[int, float]]) -> Non
         assert np.nanmax(reduced.high) == finite.max()
     else:
         assert np.isnan(reduced.low).all()
-    again = summary.unpacked(reduced.last, summary.packed(reduced))
+    again = fenced_writes.unpacked(reduced.last, fenced_writes.packed(reduced))
     assert again is not None
     np.testing.assert_array_equal(again.low, reduced.low)
     np.testing.assert_array_equal(again.high, reduced.high)
 
 
 def test_bytes_of_another_length_are_no_buckets() -> None:
-    assert summary.unpacked(10, b"12345678") is None
+    assert fenced_writes.unpacked(10, b"12345678") is None

@@ -27,7 +27,7 @@ from tunewright.launches.lineage import Place
 from tunewright.store import migrations
 from tunewright.store.address import parse
 from tunewright.store.database import Database
-from tunewright.store.rebuild import rebuild
+from tunewright.store.replay import rebuild
 from tunewright.store.schema import SCHEMA_VERSION
 from tunewright.store.store import Store
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from tests.store.record_parts import a_round, begin, begun, complete
 
 from tunewright.messages import Message
+from tunewright.store.overview import tracking_table
 from tunewright.store.store import Store
-from tunewright.store.tracking import tracking_table
 
 
 def test_a_line_holds_what_is_needed_to_find_and_repeat_a_round(

@@ -12,12 +12,12 @@ from sqlalchemy import select
 import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.execution.asked_trial import Asked
-from tunewright.store import trial_rows
+from tunewright.store import claims
+from tunewright.store.claims import begun_on_disk, trial_folder
 from tunewright.store.overview import read_overview
-from tunewright.store.rebuild import rebuild
+from tunewright.store.replay import rebuild
 from tunewright.store.schema import round_table, trial
 from tunewright.store.store import RoundRecord, Store
-from tunewright.store.trial_rows import begun_on_disk, trial_folder
 
 OBJECTIVE = tw.minimize("valid_error")
 
@@ -71,7 +71,7 @@ def test_rows_made_later_equal_those_made_at_once(
     with Store.open(tmp_path / "at_once.db") as store:
         all_claimed(store, begun(store, 20))
         expected = rows(store)
-    monkeypatch.setattr(trial_rows, "AHEAD", ahead)
+    monkeypatch.setattr(claims, "AHEAD", ahead)
     with Store.open(store_url) as store:
         record = begun(store, 20)
         made = -(-ahead // 3)
@@ -85,7 +85,7 @@ def test_rows_made_later_equal_those_made_at_once(
 def test_a_round_reads_the_same_before_and_after_its_rows_are_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial_rows, "AHEAD", 6)
+    monkeypatch.setattr(claims, "AHEAD", 6)
     with Store.open(tmp_path / "tuning.db") as store:
         record = begun(store, 5)
         before = store.results("many")
@@ -108,7 +108,7 @@ def test_a_round_reads_the_same_before_and_after_its_rows_are_made(
 def test_numbers_of_added_trials_lie_behind_declared_ones(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial_rows, "AHEAD", 3)
+    monkeypatch.setattr(claims, "AHEAD", 3)
     configuration = {"layers": 1, "learning_rate": 0.01, "optimizer": "adam"}
     with Store.open(store_url) as store:
         record = begun(store, 4)
@@ -129,7 +129,7 @@ def test_numbers_of_added_trials_lie_behind_declared_ones(
 def test_more_trials_declared_later_are_made_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial_rows, "AHEAD", 3)
+    monkeypatch.setattr(claims, "AHEAD", 3)
     with Store.open(tmp_path / "tuning.db") as store:
         begun(store, 1)
         assert store.round("many").made is None
@@ -152,7 +152,7 @@ def test_results_outlive_a_store_that_is_older_than_their_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, search: Any
 ) -> None:
     """A restored backup lacks rows; folders tell of them, and nothing is trained again."""
-    monkeypatch.setattr(trial_rows, "AHEAD", 3)
+    monkeypatch.setattr(claims, "AHEAD", 3)
     path, saved = tmp_path / "tuning.db", tmp_path / "saved.db"
     with tw.open_round(a_round(4), OBJECTIVE, path, search) as session:
         ended(session.ask())
@@ -179,7 +179,7 @@ def test_results_outlive_a_store_that_is_older_than_their_rows(
 def test_a_rebuilt_round_makes_only_the_rows_that_have_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial_rows, "AHEAD", 3)
+    monkeypatch.setattr(claims, "AHEAD", 3)
     path = tmp_path / "tuning.db"
     with tw.open_round(a_round(40), OBJECTIVE, path) as session:
         for _ in range(8):

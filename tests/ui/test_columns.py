@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from tests.ui.small_world import read_frame
 
 from tunewright.store.curves import Curve
-from tunewright.store.summary import BUCKETS, Buckets, reduce
+from tunewright.store.fenced_writes import BUCKETS, Buckets, reduce
 from tunewright.ui.columns import HEIGHT, Density, density_of, frame, lines
 
 

@@ -23,11 +23,9 @@ from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.launches.lineage import Launched, Place, baseline, launches
 from tunewright.messages import Message, Text, markup, words
-from tunewright.store.campaigns import PROBE
-from tunewright.store.evaluations import Evaluation
-from tunewright.store.probes import ProbeRecord
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
+from tunewright.store.campaigns import PROBE, ProbeRecord
+from tunewright.store.launches import Evaluation
+from tunewright.store.results import Repeats, Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 

@@ -17,11 +17,15 @@ from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.store.results import Results
 
-NEAR = 0.03  # of a range: this close to its end is at it
-BEST, MOST = 3, 2  # of the best three trials, so many at an end move it
+NEAR = 0.1  # of a range: this close to its end is at it
+LEANS = 0.2  # ... where quasi-random trials are all that is known, which hit no end exactly
+BEST, MOST = 3, 2  # of the best three trials, the best and so many in all at an end move it
+WALL = 0.5  # of the trials at an end are infeasible: nothing is to be found beyond it
 
 
-def beyond(campaign: Campaign, results: Results) -> tuple[Round, dict[str, Range]] | None:
+def beyond(
+    campaign: Campaign, results: Results, near: float = NEAR
+) -> tuple[Round, dict[str, Range]] | None:
     """The round with the ends moved that the best trials press against, and which; None: none."""
     own, names = searched_ranges(results.round), names_of(results.round)
     top = results.top(BEST)
@@ -29,12 +33,7 @@ def beyond(campaign: Campaign, results: Results) -> tuple[Round, dict[str, Range
     for column, range in own.items():
         if range.choices is not None or names[column] not in results.round.nuisance:
             continue
-        units = [t.unit[column] for t in top if column in t.unit]
-        side: Literal["low", "high"] | None = None
-        if sum(unit <= NEAR for unit in units) >= MOST:
-            side = "low"
-        elif sum(unit >= 1 - NEAR for unit in units) >= MOST:
-            side = "high"
+        side = _pressed(results, column, [t.unit[column] for t in top if column in t.unit], near)
         if side is not None:
             made = _moved(campaign, results, column, range, side)
             if made is not None and made != range:
@@ -47,6 +46,40 @@ def beyond(campaign: Campaign, results: Results) -> tuple[Round, dict[str, Range
     except DesignError:
         return None
     return made_round, moved
+
+
+def reaching(base: Round, moved: dict[str, Range]) -> Round:
+    """A round around the best that reaches out to the ends that were moved."""
+    own, ranges = searched_ranges(base), {}
+    for column, wide in moved.items():
+        range = own.get(column)
+        if range is None or range.ends is None or wide.ends is None:
+            continue
+        low, high = range.ends
+        made = wide.with_ends(min(low, wide.ends[0]), max(high, wide.ends[1]))
+        if made is not None:
+            ranges[column] = made
+    return replace(base, nuisance=with_ranges(base.nuisance, ranges)) if ranges else base
+
+
+def _pressed(
+    results: Results, column: str, units: list[float], near: float
+) -> Literal["low", "high"] | None:
+    """The end of a range at which the best lie, where trials can be trained at all."""
+    sides: tuple[Literal["low", "high"], ...] = ("low", "high")
+    for side in sides:
+        there = [(u if side == "low" else 1 - u) <= near for u in units]
+        if sum(there) < MOST or not there[0]:
+            continue
+        ended = [t for t in results.trials if t.ended and column in t.unit]
+        outer = [
+            t.status == "infeasible"
+            for t in ended
+            if (t.unit[column] if side == "low" else 1 - t.unit[column]) <= near
+        ]
+        if sum(outer) <= WALL * len(outer):
+            return side
+    return None
 
 
 def _moved(

@@ -17,7 +17,7 @@ from typing import Any
 from tunewright.advice.exploit import exploitation
 from tunewright.advice.saturation import saturation
 from tunewright.campaigns.campaign import Campaign, Contender
-from tunewright.campaigns.edges import beyond
+from tunewright.campaigns.edges import LEANS, beyond, reaching
 from tunewright.campaigns.explore import explore_on, first_round, widening
 from tunewright.campaigns.finite import configurations, stranded, untried
 from tunewright.campaigns.probe import next_probe
@@ -38,8 +38,7 @@ from tunewright.launches.looks import exact_arm
 from tunewright.launches.plan import FEWEST_RUNS, FIVE_LOOKS
 from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
+from tunewright.store.results import Repeats, Results
 
 # what exploitation gets before it may be called saturated, and never less than the ladder asks for
 # in as many dimensions: a lull of a few trials is none
@@ -223,12 +222,16 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
     base = wider.round if wider is not None else _around(results)
     if base is None:
         return None
+    leans = beyond(campaign, results, LEANS)
+    if leans is not None:
+        base = reaching(base, leans[1])
     trials = math.ceil(free / 2) if free >= 4 * FEWEST else free
     trials = int(min(trials, untried(base, campaign.searched)))
     if trials < 1:
         return None  # every configuration was tried
     why = None if wider is None else reason_of(wider).to_data()
-    reason = Message("campaign.search", {"why": why, "trials": trials})
+    moved = {} if leans is None else {name: str(range) for name, range in leans[1].items()}
+    reason = Message("campaign.search", {"why": why, "trials": trials, "ranges": moved})
     made = named(campaign, base, "exploit", trials, reason)
     return Step("exploit", reason, trials, made, "bayesian")
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tunewright.design.study import Study
-from tunewright.store.repeats import Repeats, same_curves
-from tunewright.store.results import Results
+from tunewright.store.results import Repeats, Results, same_curves
 
 PIPELINE = ("optimizer", "batch_size", "max_train_steps")  # meanings a spread depends on
 FEWEST_REPEATS = 3  # of one trial: a spread of two is too weak to warn on

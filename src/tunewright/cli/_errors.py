@@ -28,7 +28,7 @@ from tunewright.errors import (
 )
 from tunewright.messages import words
 from tunewright.refusals import refusal_of
-from tunewright.store.secrets import masked_words
+from tunewright.store.address import masked_words
 
 FINE = 0  # infeasible and failed trials included
 WARNED = 1  # the checklist warns, or `again` gave another value

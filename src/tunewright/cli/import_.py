@@ -28,9 +28,8 @@ from tunewright.present import envelope as facts
 from tunewright.present.terminal.round_page import roles, verdict
 from tunewright.present.terminal.screen import say
 from tunewright.remedies import use
-from tunewright.store.address import parse
+from tunewright.store.address import masked_words, parse
 from tunewright.store.results import Results
-from tunewright.store.secrets import masked_words
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from tunewright.messages import words
 from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.project._rename import RenamedRound, rename as rename_round
 from tunewright.remedies import use
-from tunewright.store.removal import Removed
+from tunewright.store.user_requests import Removed
 
 
 def rm(

@@ -39,10 +39,9 @@ from tunewright.present.terminal.screen import say, screen
 from tunewright.progress.choose import on_screen
 from tunewright.progress.watcher import Concluded, Summary
 from tunewright.search.search import Search
-from tunewright.store.claim import claim_of
 from tunewright.store.outcome import Outcome
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
+from tunewright.store.results import Repeats, Results
+from tunewright.store.trial import claim_of
 
 
 def run(

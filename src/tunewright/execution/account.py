@@ -18,10 +18,10 @@ from tunewright.execution.executors.executor import (
     Saved,
     Stepped,
 )
-from tunewright.store.claim import Claim
 from tunewright.store.curves import Batch, merge, packed
 from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store
+from tunewright.store.trial import Claim
 
 FLUSH_S = 2.0  # curves wait this long for company ...
 FLUSH_SHARE = 0.01  # ... or this share of the attempt's age, whichever is longer

@@ -25,14 +25,13 @@ from tunewright.execution.sources import sources
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, Text
 from tunewright.store.curves import Batch, Curve, Curves
+from tunewright.store.database import make_folder
 from tunewright.store.judge import Judged, judge
 from tunewright.store.outcome import Outcome
-from tunewright.store.private import make_folder
 from tunewright.store.provenance import DEVICES_PER_TRIAL, EVAL_EVERY, Provenance
 from tunewright.store.read_round import again_of
-from tunewright.store.seed import split_seed
 from tunewright.store.store import RoundRecord, Store
-from tunewright.store.trial import Status, Trial
+from tunewright.store.trial import Status, Trial, split_seed
 
 FOLDER = "again"  # where new trainings go, below the working folder
 WAIT_S = 0.5

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tunewright.errors import WorkloadError
-from tunewright.store.storable import storable
+from tunewright.store.plain_json import storable
 
 MOST_VALUES = 1_000  # of one report; further ones are dropped, since a configuration is shorter
 LONGEST_TEXT = 200  # characters of one value or name

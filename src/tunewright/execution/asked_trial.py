@@ -20,12 +20,11 @@ from tunewright.execution.process_group import rank
 from tunewright.execution.step_order import went_back
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
-from tunewright.store.claim import Claim
 from tunewright.store.curves import pack
 from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.spool import write_trial
-from tunewright.store.trial import Status
+from tunewright.store.trial import Claim, Status
 
 LONGEST_NAME = 200  # characters of a metric's name
 MOST_POINTS = 10_000  # then they are packed, whoever waits for company

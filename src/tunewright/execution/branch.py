@@ -20,10 +20,10 @@ from tunewright.messages import Message
 from tunewright.progress.watcher import Silent
 from tunewright.search.halton import Halton
 from tunewright.snapshot import Snapshot
-from tunewright.store.claim import Claim
 from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.store import Store
+from tunewright.store.trial import Claim
 
 
 def branch(round: Round, workload: Workload, source: Snapshot, origin: Message) -> None:

@@ -16,8 +16,7 @@ from tunewright.design.objective import Objective
 from tunewright.messages import Message
 from tunewright.store.curves import unpack
 from tunewright.store.judge import not_finite
-from tunewright.store.outcome import Outcome
-from tunewright.store.reason import NEVER_LOGGED
+from tunewright.store.outcome import NEVER_LOGGED, Outcome
 
 MOST_NAMES = 8  # of logged metrics in a reason
 DEATHS = 3  # a trial that died this often has failed

@@ -26,7 +26,7 @@ from tunewright.execution.executors.executor import Applied, Assignment, Began, 
 from tunewright.execution.handle import Control, Handle
 from tunewright.execution.training_run import Run
 from tunewright.store.curves import unpack
-from tunewright.store.definition import meaning_data, meaning_from, objective_data, objective_from
+from tunewright.store.rounds import meaning_data, meaning_from, objective_data, objective_from
 
 VARIABLE = "TUNEWRIGHT_RUN"  # of the environment of a command: the trial, as JSON
 TELL_S = 0.2  # points wait this long for company

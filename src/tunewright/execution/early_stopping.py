@@ -31,11 +31,10 @@ from tunewright.stats.early_stopping import (
     values_at,
     weights,
 )
-from tunewright.store.claim import Claim
 from tunewright.store.curves import Curve, unpack
 from tunewright.store.results import Results
 from tunewright.store.store import Store
-from tunewright.store.trial import Trial
+from tunewright.store.trial import Claim, Trial
 
 CODE = "trial.pruned"
 Schedule = tuple[int, int]  # study, steps in all

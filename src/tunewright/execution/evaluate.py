@@ -26,16 +26,13 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Concluded, RoundStarted, Started, Summary, Watcher, Why
-from tunewright.store.claim import claim_of
 from tunewright.store.curves import unpack
-from tunewright.store.evaluations import Evaluation, looks
 from tunewright.store.judge import value_at
+from tunewright.store.launches import Evaluation, looks
 from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
-from tunewright.store.seed import split_seed
-from tunewright.store.selected import Selected, selected
 from tunewright.store.store import RoundRecord, Store
-from tunewright.store.trial import Trial
+from tunewright.store.trial import Selected, Trial, claim_of, selected, split_seed
 
 WITHIN = "evaluation"  # the folder inside a trial's, for logs and files of the evaluation
 FIELDS = ("checkpoint", "step", "folder")  # of a command, beside the hyperparameters

@@ -242,10 +242,10 @@ class Handle:
         for end in steps[:1], steps[-1:]:  # checks their kind and order
             for step in end:
                 self.log(step)
-        for name, values in metrics.items():
+        for name in metrics:
             if name not in self._names:
                 self._check_name(name)
-            points.add_all((step, name, value) for step, value in zip(steps, values, strict=True))
+        points.add_columns(list(steps), {name: list(of) for name, of in metrics.items()})
         if len(points) > MOST_POINTS:
             points.flush()
 

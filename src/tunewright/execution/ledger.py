@@ -21,11 +21,11 @@ from tunewright.execution.account import Account
 from tunewright.execution.handle import FOLDER as SNAPSHOTS
 from tunewright.execution.retry import Patience
 from tunewright.store import backup
-from tunewright.store.claim import Claim
-from tunewright.store.disk_reserve import RESERVE_MB, short_of_space
+from tunewright.store.database import RESERVE_MB, short_of_space
 from tunewright.store.rounds import inside
 from tunewright.store.spool import TRIAL_FILE, write_result, write_trial
 from tunewright.store.store import Store
+from tunewright.store.trial import Claim
 
 REDONE_S = 60.0  # training done again rather than leave a hole in its curves
 LAST = 2  # snapshots that stay for resuming

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from tunewright._jax_arrays import is_jax_array, numbers as jax_numbers
@@ -20,6 +20,7 @@ from tunewright.store.curves import pack
 from tunewright.store.judge import not_finite
 
 Point = tuple[int, str, float]  # step, metric, value
+Columns = tuple[Sequence[int], Mapping[str, Sequence[float]]]  # steps, a value at each by metric
 MOST_POINTS = 100_000  # in one batch; more waiting points than this make the training loop help
 MOST_HELD = 100  # device tensors, then they are read
 LONGEST_HELD_S = 1.0  # ... or after this time: slow steps should be seen too
@@ -41,16 +42,22 @@ class Points:
         self._tell = tell
         self._hear = hear
         self._watched = watched
-        self._waiting: deque[Point] = deque()  # appended to and drained without a lock
+        # appended to and drained without a lock
+        self._waiting: deque[Point | Columns] = deque()
         self._telling = threading.Lock()
         self._held: list[tuple[int, str, Any]] = []  # tensors, and the floats logged after them
         self._held_since = math.inf
         self.add: Callable[[Point], None] = self._waiting.append
-        self.add_all: Callable[[Iterable[Point]], None] = self._waiting.extend
+        self._added = self._drained = 0  # points of columns: by who logs, and by who sends
 
     def __len__(self) -> int:
         """How many wait to be sent, without those held."""
-        return len(self._waiting)
+        return len(self._waiting) + self._added - self._drained
+
+    def add_columns(self, steps: Sequence[int], columns: Mapping[str, Sequence[float]]) -> None:
+        """Add many steps of several metrics at once: no object is made for a point."""
+        self._added += len(steps) * len(columns)
+        self._waiting.append((steps, columns))
 
     @property
     def holding(self) -> bool:
@@ -92,14 +99,26 @@ class Points:
         with self._telling:
             while waiting:
                 batch: dict[str, tuple[list[int], list[float]]] = {}
-                for _ in range(min(len(waiting), MOST_POINTS)):
-                    step, name, value = waiting.popleft()
+                left = MOST_POINTS
+                while waiting and left > 0:
+                    item = waiting.popleft()
+                    if len(item) == 2:
+                        many, columns = item
+                        for name, numbers in columns.items():
+                            steps, values = batch.setdefault(name, ([], []))
+                            steps += many
+                            values += numbers
+                        self._drained += len(many) * len(columns)
+                        left -= len(many) * len(columns)
+                        continue
+                    step, name, value = item
                     try:
                         steps, values = batch[name]
                     except KeyError:
                         steps, values = batch[name] = ([], [])
                     steps.append(step)
                     values.append(value)
+                    left -= 1
                 self._hear(batch)
                 self._tell(pack(batch))
 

@@ -21,8 +21,8 @@ from tunewright.execution.command import CONFIG_FILE, FACTS, Command, Fact, is_r
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.search.search import Positional, Search, Suggestion, vet
+from tunewright.store.claims import At, Suggestions
 from tunewright.store.store import Store
-from tunewright.store.trial_rows import At, Suggestions
 
 
 def ready(round: Round, workload: Workload, search: Search) -> Round:

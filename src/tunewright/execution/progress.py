@@ -12,13 +12,11 @@ from tunewright.execution.account import Account
 from tunewright.execution.conclude import Seen
 from tunewright.progress.tally import Tally
 from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Silent, Started, Watcher
-from tunewright.store.claim import Claim
 from tunewright.store.curves import Batch, Curves
 from tunewright.store.judge import Judged, judge
-from tunewright.store.outcome import Outcome
-from tunewright.store.reason import NEVER_LOGGED
+from tunewright.store.outcome import NEVER_LOGGED, Outcome
 from tunewright.store.store import RoundRecord, Store
-from tunewright.store.trial import Status, Trial
+from tunewright.store.trial import Claim, Status, Trial
 
 REACHED_S = 1.0  # between two events about a trial's step
 

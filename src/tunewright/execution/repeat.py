@@ -31,7 +31,7 @@ from tunewright.remedies import ListRounds
 from tunewright.search.listed import Listed
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture
-from tunewright.store.repeats import Repeats
+from tunewright.store.results import Repeats
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Trial
 

@@ -30,8 +30,8 @@ from tunewright.execution.session_store import Desk
 from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
-from tunewright.store.claim import Claim
 from tunewright.store.results import Results
+from tunewright.store.trial import Claim
 
 log = logging.getLogger(__name__)
 

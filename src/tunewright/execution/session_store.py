@@ -25,11 +25,11 @@ from tunewright.execution.suggest import filled
 from tunewright.execution.trial_files import TrialFiles
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search, vet
-from tunewright.store.claim import Claim
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture
 from tunewright.store.rounds import ASKED, inside
 from tunewright.store.store import Store
+from tunewright.store.trial import Claim
 
 LOOK_S = 10.0  # how often a backup may be found due
 log = logging.getLogger(__name__)

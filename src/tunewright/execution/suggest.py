@@ -13,10 +13,10 @@ from tunewright.design.study import Study
 from tunewright.errors import OutOfDate
 from tunewright.messages import Message
 from tunewright.search.search import Positional, Search, Suggestion, told
-from tunewright.store.claim import Claim
 from tunewright.store.outcome import Outcome
 from tunewright.store.results import Results
 from tunewright.store.store import RoundRecord, Store
+from tunewright.store.trial import Claim
 
 Answer = TypeVar("Answer")
 

@@ -45,13 +45,12 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.progress.watcher import RoundStarted, Watcher, Why
 from tunewright.search.search import Search
-from tunewright.store.claim import Claim
 from tunewright.store.leases import LeaseWatch
-from tunewright.store.outcome import Outcome
+from tunewright.store.outcome import NEVER_LOGGED, Outcome
 from tunewright.store.provenance import Provenance
-from tunewright.store.reason import NEVER_LOGGED
 from tunewright.store.rounds import inside
 from tunewright.store.store import RoundRecord, Store
+from tunewright.store.trial import Claim
 
 TURN_S = 0.5  # the longest wait for events: signals are handled at least this often
 MEANWHILE_S = 0.02  # the longest wait for events while a search thinks

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import TracebackType
 
 from tunewright.errors import StoreError
-from tunewright.store.claim import Claim
 from tunewright.store.outcome import Ended
 from tunewright.store.spool import write_result, write_trial
+from tunewright.store.trial import Claim
 
 WAITING = 64  # ends that may wait for a slow disk before the program waits too
 log = logging.getLogger(__name__)

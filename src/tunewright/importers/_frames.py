@@ -36,9 +36,9 @@ from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.problems import Problems
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
-from tunewright.store.reason import decode, exported
+from tunewright.store.outcome import decode, exported
+from tunewright.store.plain_json import storable
 from tunewright.store.results import Results
-from tunewright.store.storable import storable
 from tunewright.store.trial import Status, Trial
 
 HEAD = ("number", "study", "status", "value", "best_step")  # of an exported table, in this order

@@ -36,7 +36,7 @@ from tunewright.importers.foreign import (
 )
 from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
-from tunewright.store.reason import foreign
+from tunewright.store.outcome import foreign
 from tunewright.store.results import Results
 from tunewright.store.trial import Status
 

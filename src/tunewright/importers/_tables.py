@@ -26,7 +26,7 @@ from tunewright.importers.foreign import (
 from tunewright.importers.metric_names import looks_like_metric
 from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
-from tunewright.store.reason import exported
+from tunewright.store.outcome import exported
 from tunewright.store.results import Results
 from tunewright.store.trial import Status
 

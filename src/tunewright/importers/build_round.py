@@ -23,8 +23,8 @@ from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.roles import Role, guess_roles
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.plain_json import LONGEST_TEXT, storable
 from tunewright.store.results import Results
-from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import Trial
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from tunewright.errors import Damaged, NotFound, TunewrightError, Unreadable, need
 from tunewright.store import plain_json
-from tunewright.store.storable import storable
+from tunewright.store.plain_json import storable
 
 LARGEST = plain_json.LARGEST_FILE
 MOST_FILES = 200_000  # looked at below one folder

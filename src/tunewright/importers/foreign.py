@@ -17,7 +17,7 @@ from tunewright.design.conditions import LONGEST_NAME
 from tunewright.design.ranges import LARGEST_INTEGER, Range, Value, as_plain
 from tunewright.messages import Message
 from tunewright.store.judge import not_finite
-from tunewright.store.storable import storable
+from tunewright.store.plain_json import storable
 from tunewright.store.trial import Status
 
 LONGEST_VALUE = 500  # characters of a hyperparameter's text

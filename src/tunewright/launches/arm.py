@@ -15,7 +15,7 @@ from tunewright.errors import DesignError
 from tunewright.stats.gain import Floats
 from tunewright.stats.identical import identical
 from tunewright.store.provenance import Provenance
-from tunewright.store.repeats import Repeats, same_curves
+from tunewright.store.results import Repeats, same_curves
 
 
 @dataclass(frozen=True)

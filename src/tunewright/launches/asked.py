@@ -17,8 +17,8 @@ from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import message_from
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread
-from tunewright.store.definition import objective_data
 from tunewright.store.plain_json import finite
+from tunewright.store.rounds import objective_data
 
 RECORDED = "asked"  # the entry of a recorded decision
 PRESSING = ("warn", "note")  # findings that a decision reads

@@ -36,7 +36,7 @@ from tunewright.messages import Message
 from tunewright.stats.gain import NOTHING, History
 from tunewright.stats.shrinkage import shrunk
 from tunewright.stats.spread import Spread
-from tunewright.store.repeats import Repeats
+from tunewright.store.results import Repeats
 
 _UNBALANCED = 2.0  # the most runs of one arm over the other
 

@@ -21,7 +21,7 @@ from tunewright.execution.evaluate import Measure, OnMeasured, evaluate
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
 from tunewright.messages import Message, Text
-from tunewright.store.evaluations import Evaluation
+from tunewright.store.launches import Evaluation
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial

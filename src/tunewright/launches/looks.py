@@ -24,8 +24,7 @@ from tunewright.messages import Message
 from tunewright.progress.watcher import Summary, Watcher
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
+from tunewright.store.results import Repeats, Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 

@@ -24,8 +24,7 @@ from tunewright.launches.lineage import Place
 from tunewright.launches.looks import known
 from tunewright.messages import Message
 from tunewright.store.joined import with_earlier
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
+from tunewright.store.results import Repeats, Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 

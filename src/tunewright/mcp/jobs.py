@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tunewright.errors import NotFound
-from tunewright.store.process_identity import start_of
+from tunewright.store.leases import start_of
 
 FOLDER = Path(".tunewright", "jobs")  # below the project's folder
 State = Literal["running", "finished", "died"]

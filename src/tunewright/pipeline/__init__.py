@@ -29,6 +29,7 @@ from tunewright.pipeline.optimizer import (
     RMSProp,
     named,
 )
+from tunewright.pipeline.own_loop import captured_step
 from tunewright.pipeline.throughput import Throughput
 from tunewright.pipeline.validation import Validation
 
@@ -52,6 +53,7 @@ __all__ = [
     "Throughput",
     "Validation",
     "averages",
+    "captured_step",
     "checkpoint",
     "convert_batch_norm",
     "evaluate",

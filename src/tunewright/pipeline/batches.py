@@ -27,6 +27,7 @@ from tunewright.pipeline import examples, hosts
 from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.prefetch import Prefetched
 
+IDS_AHEAD = 2**21  # ids on the device at once, for steps that need no host
 AHEAD = 2  # batches made ahead of their step, where nothing else is asked for
 
 
@@ -106,7 +107,7 @@ def source(
     if tensors is not None:
         if tensors[0].device == device:
             items, fetch = _on_device(data, steps, order, weights, device)
-            many = _blocks(order, weights is not None, device) if host.world == 1 else None
+            many = _blocks(order, weights is not None, device, steps) if host.world == 1 else None
             return Source(items, fetch, size, many)
         items = early(_from_host(data, steps, order, weights, device))
     elif prefetch and not workers:
@@ -159,20 +160,24 @@ def _on_device(
 
 
 def _blocks(
-    order: _Order, weighted: bool, device: torch.device
+    order: _Order, weighted: bool, device: torch.device, steps: range
 ) -> Callable[[int, int], tuple[Tensor, ...]]:
     """The ids of many steps at once, as `_on_device` gives those of one; for one process."""
-    uploaded: dict[int, Tensor] = {}
+    ahead, ahead_from = torch.empty(0, order.batch_size, dtype=torch.long), 0
+
+    def upload(first: int, count: int) -> None:
+        nonlocal ahead, ahead_from
+        most = max(count, min(IDS_AHEAD // order.batch_size, steps.stop - first))
+        parts = [order.epoch(e)[start:end] for e, start, end in order.stretch(first, most)]
+        ids = torch.cat(parts).view(most, order.batch_size)
+        ahead, ahead_from = _to_device(ids, device), first
 
     def block(first: int, count: int) -> tuple[Tensor, ...]:
-        parts = []
-        for epoch, start, end in order.stretch(first, count):
-            if epoch not in uploaded:
-                for old in [known for known in uploaded if known < epoch - 1]:
-                    del uploaded[old]
-                uploaded[epoch] = _to_device(order.epoch(epoch), device)
-            parts.append(uploaded[epoch][start:end])
-        ids = (parts[0] if len(parts) == 1 else torch.cat(parts)).view(count, order.batch_size)
+        at = first - ahead_from
+        if not 0 <= at <= at + count <= len(ahead):
+            upload(first, count)
+            at = 0
+        ids = ahead[at : at + count]
         return (ids, ids) if weighted else (ids,)
 
     return block

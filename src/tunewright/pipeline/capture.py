@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -28,10 +27,10 @@ from tunewright.pipeline.gradient import Recorder
 from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.stretch import Lane, OwnProcess, Repeated, Replayable, Tables
 
+if TYPE_CHECKING:
+    from tunewright.pipeline.captured_evaluation import CapturedEvaluation
+
 WARMING = 3  # updates before the capture; the last of them is watched for waiting
-UNROLLED = 10  # steps in the longer graph
-WORTH_UNROLLING = 4_000  # steps: capturing ten at once costs as much as the ten launches
-CHEAP_S = 0.008  # a step captured in less is short enough to be launched by tens
 TRIAL = "tunewright trial"  # how the threads of a pack's trials are named
 
 Update = Callable[[Any], Sequence[Tensor]]
@@ -41,7 +40,7 @@ def obstacle(
     device: torch.device,
     host: Host,
     scaler: object | None,
-    optimizer: torch.optim.Optimizer,
+    optimizer: torch.optim.Optimizer | None,
     lane: Lane | None = None,
 ) -> str | None:
     """Why a step cannot be captured, where that is known beforehand."""
@@ -55,7 +54,8 @@ def obstacle(
             f"fp16 with {type(optimizer).__name__} asks the device at every step whether to skip "
             "it: use bf16, or an optimizer of torch's form"
         )
-    if not stands_in and any(not _on_device(group["lr"]) for group in optimizer.param_groups):
+    groups = [] if optimizer is None else optimizer.param_groups
+    if not stands_in and any(not _on_device(group["lr"]) for group in groups):
         return (
             f"the learning rate of {type(optimizer).__name__} is a number, which a graph would "
             "freeze: make it a tensor, lr=torch.tensor(..., device='cuda'), with capturable=True"
@@ -84,8 +84,6 @@ class CapturedStep:
         self.reason = reason  # why updates are not replayed; None while that is open or not so
         self._graph: Replayable | None = None
         self._tried: torch.cuda.CUDAGraph | None = None  # kept: torch may still refer to it
-        self._many: Replayable | None = None  # UNROLLED steps at once, from the tables
-        self._cheap = False  # whether capturing a step took so little that ten can be afforded
         self._static: Any = None
         self._done = 0
         self._side: Any = None
@@ -94,8 +92,8 @@ class CapturedStep:
 
     @property
     def _shared(self) -> bool:
-        """Whether other trials use the GPU too: one alone launches fast enough step by step."""
-        return not self._lane.on_cpu and not isinstance(self._lane, OwnProcess)
+        """Whether other trials use the device too."""
+        return not isinstance(self._lane, OwnProcess)
 
     @property
     def captured(self) -> bool:
@@ -121,38 +119,45 @@ class CapturedStep:
         if self._tables is None:
             return False
         if self._graph is None and self.reason is None and self._done >= WARMING:
+            with self._lane.released():
+                self._tables.prepare(step)
             self._tables.fill(step, 1, self._recorder.row)
             self._capture(self._from_tables)
             if self._graph is None:
                 self._tables = None
-            elif self._cheap and self._tables.left(step) >= WORTH_UNROLLING and self._shared:
-                self._unroll()
         return self._graph is not None
 
-    def stretch(self, first: int, count: int) -> None:
-        """Updates first to first + count - 1, from the tables."""
+    def stretch(
+        self,
+        first: int,
+        count: int,
+        *,
+        reads: bool = False,
+        after: CapturedEvaluation | None = None,
+    ) -> None:
+        """Updates first to first + count - 1, from the tables.
+
+        In a pack what they measured is fetched at once where the caller `reads` it next, and an
+        evaluation `after` them is replayed with them: each saves a wait for the other trials.
+        """
         assert self._tables is not None and self._graph is not None
         self._tables.fill(first, count, self._recorder.row)
         self._recorder.count_all(range(first, first + count))
         self._done += count
-        tens, ones = divmod(count, UNROLLED) if self._many is not None else (0, count)
-        parts = [
-            (graph, n) for graph, n in ((self._many, tens), (self._graph, ones)) if graph and n
-        ]
-        self._lane.replay(*parts)
+        parts = [(self._graph, count)]
+        if not self._shared:
+            self._lane.replay(*parts)
+            return
 
-    def _unroll(self) -> None:
-        """Ten short steps in one graph: launching them one by one keeps the host busy."""
-        many = torch.cuda.CUDAGraph()
+        def fetch() -> None:
+            if reads:
+                self._recorder.fetch()
+            if after is not None:
+                after.fetch()
 
-        def ten() -> None:
-            for _ in range(UNROLLED):
-                self._from_tables()
-
-        if captured(many, self._side, ten) is None:
-            self._many = many
-        else:
-            self._recover()
+        if after is not None:
+            parts.append(after.ready())
+        self._lane.replay(*parts, then=fetch)
 
     def _from_tables(self) -> None:
         assert self._tables is not None
@@ -182,9 +187,8 @@ class CapturedStep:
             self._graph = Repeated(step)
             self._lane.admit()
             return
-        self._tried, started = torch.cuda.CUDAGraph(), time.perf_counter()
+        self._tried = torch.cuda.CUDAGraph()
         self.reason = captured(self._tried, self._side, step)
-        self._cheap = time.perf_counter() - started < CHEAP_S
         if self.reason is None:
             self._graph = self._tried
             self._lane.admit()

@@ -18,7 +18,7 @@ from tunewright.pipeline.capture import captured, side_stream, waits_inside
 from tunewright.pipeline.eval_batch import Metrics, evaluating
 from tunewright.pipeline.evaluate import WEIGHT, Evaluation, add_rows
 from tunewright.pipeline.precision import Precision, autocast
-from tunewright.pipeline.stretch import Lane
+from tunewright.pipeline.stretch import Lane, Replayable
 
 SEED = 0  # of the random numbers of an evaluation, as `evaluate` has it
 
@@ -42,6 +42,7 @@ class CapturedEvaluation:
         self._first, self._lane, self._device = first, lane, device
         self._names: list[str] = []
         self._sums: Tensor | None = None
+        self._fetched: list[float] | None = None  # sums on the host
         self._random = torch.Generator(device=device)
         self._graph = torch.cuda.CUDAGraph()
         batches = _batches(data, weights, first.batch_size, device)
@@ -77,13 +78,22 @@ class CapturedEvaluation:
             finally:
                 place.graphsafe_set_state(usual)
 
-    def __call__(self) -> Evaluation:
-        """Evaluate the model as it is now."""
-        assert self._sums is not None
+    def ready(self) -> tuple[Replayable, int]:
+        """What to replay once the model is as it is to be evaluated; `fetch` comes after it."""
         self._random.manual_seed(SEED)
-        self._lane.replay((self._graph, 1))
-        with self._lane.released():
-            numbers = self._sums.tolist()
+        return self._graph, 1
+
+    def fetch(self) -> None:
+        """Wait for the device and copy the sums."""
+        assert self._sums is not None
+        self._fetched = self._sums.tolist()
+
+    def __call__(self) -> Evaluation:
+        """The evaluation that was fetched, or one of the model as it is now."""
+        if self._fetched is None:
+            self._lane.replay(self.ready(), then=self.fetch)
+        assert self._fetched is not None
+        numbers, self._fetched = self._fetched, None
         sums = dict(zip(self._names, numbers, strict=True))
         total = sums.pop(WEIGHT)
         means = {name: value / total for name, value in sums.items()}

@@ -15,6 +15,7 @@ from tunewright.pipeline import examples, hosts
 from tunewright.pipeline.averages import forked_rng
 from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.memory import out_of_memory, release
+from tunewright.pipeline.random_state import seed_torch
 
 MOST_FOUND = 64  # answers that a process remembers
 _found: dict[Hashable, int] = {}
@@ -100,7 +101,7 @@ def evaluating(model: nn.Module, seed: int) -> Iterator[nn.Module]:
     try:
         model.eval()
         with torch.no_grad(), forked_rng(inner):
-            torch.manual_seed(seed)
+            seed_torch(seed)
             yield inner
     finally:
         for module, mode in modes:

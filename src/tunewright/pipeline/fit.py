@@ -180,9 +180,12 @@ def fit(
             if at_once and update.stretches(step):
                 room = spans.steps - recorder.row
                 count, due = stretch_length(handle, step, room, total_steps, valid is not None)
-                since = time.perf_counter()
+                since, end = time.perf_counter(), step + count - 1
+                eval_due = valid is not None and handle.eval_due(end)
+                reads = recorder.full_after(count) or eval_due or end == total_steps
+                after = validator.ready if eval_due else None
                 with clock.stretch(count):
-                    update.stretch(step, count)
+                    update.stretch(step, count, reads=reads, after=after)
                 for _ in range(count - 1):
                     step = next(steps)
                 saving.ask(due, step == total_steps or getattr(handle, "stop_asked", False))
@@ -194,8 +197,8 @@ def fit(
                 if tracer is not None:
                     tracer.stepped()
                 saving.ask(handle.save_due(step), now=True)
+                eval_due = valid is not None and handle.eval_due(step)
 
-            eval_due = valid is not None and handle.eval_due(step)
             # All processes read at these steps; a stop may have been asked of only one of them.
             together = recorder.full or eval_due or step == total_steps
             if not together and (host.world > 1 or not saving.due):
@@ -327,7 +330,7 @@ def _stepper(
         last = config.schedule.total_steps(config.max_train_steps)
         tables = Tables(
             source.block,
-            config.learning_rate,
+            config.learning_rates,
             state.optimizer,
             recorder.place,
             length=max(config.log_every, MOST_STEPS),
@@ -364,8 +367,11 @@ def _check_ranks(
 
 def _log(run: Run | Alone, recorder: Recorder, config: FitConfig, host: Host, lane: Lane) -> None:
     """Log what was measured since the last time; a loss that is not finite ends the training."""
-    with lane.released():  # the copy may wait behind other trials' work on the device
-        steps, columns = recorder.read_columns(hosts.all_sum(recorder.rows(), host) / host.world)
+    rows = None
+    if not recorder.fetched:
+        with lane.released():  # the copy may wait behind other trials' work on the device
+            rows = (hosts.all_sum(recorder.rows(), host) / host.world).cpu()
+    steps, columns = recorder.read_columns(rows)
     last = config.schedule.total_steps(config.max_train_steps)
     for first in range(0, len(steps), config.log_every):  # a stretch may have been longer
         part = slice(first, first + config.log_every)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -91,12 +92,29 @@ class FitConfig:
         """The learning rate of update `step`."""
         return self.schedule.learning_rate(step, self.base_learning_rate, self.max_train_steps)
 
+    def learning_rates(self, steps: range) -> list[float]:
+        """The learning rates of these updates, as `learning_rate` gives each."""
+        schedule, total = self.schedule, self.max_train_steps
+        if getattr(type(schedule), "learning_rate", None) is not Constant.learning_rate:
+            return [self.learning_rate(step) for step in steps]  # a user's own kind of schedule
+        try:
+            factors = _factors(schedule, total, steps)
+        except TypeError:  # a schedule with a list in it has no hash
+            factors = [schedule.factor(step, total) for step in steps]
+        return [self.base_learning_rate * factor for factor in factors]
+
     @property
     def notes(self) -> tuple[Message, ...]:
         """What a reader of the results should know about these settings."""
         if self.accumulate == 1:
             return ()
         return (Message("fit.note.accumulation", {"accumulate": self.accumulate}),)
+
+
+@lru_cache(maxsize=8)
+def _factors(schedule: Schedule, max_train_steps: int, steps: range) -> list[float]:
+    """The schedule's factors, made once for all trials of a process that share a schedule."""
+    return [schedule.factor(step, max_train_steps) for step in steps]
 
 
 def _positive(value: object) -> bool:

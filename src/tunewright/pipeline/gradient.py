@@ -76,10 +76,11 @@ class Recorder:
         if length < 1:
             raise PipelineError("gradient.no_room", length=length)
         self.names = tuple(names)
-        self._length = length
+        self.length = length
         self._rows = torch.zeros(max(length, most), len(self.names), device=device)
         self._place = torch.zeros(1, dtype=torch.long, device=device)
         self._steps: list[int] = []
+        self._fetched: list[list[float]] | None = None  # columns, on the host already
         self._kept: list[Tensor] = []  # what `put` was given; stacking it waits until it is read
 
     @property
@@ -95,7 +96,11 @@ class Recorder:
     @property
     def full(self) -> bool:
         """Whether it is to be read before the next `put`."""
-        return len(self._steps) >= self._length
+        return len(self._steps) >= self.length
+
+    def full_after(self, count: int) -> bool:
+        """Whether it is to be read after so many more steps."""
+        return len(self._steps) + count >= self.length
 
     def put(self, step: int, values: Sequence[Tensor]) -> None:
         """Keep the measurements of a step, in the order of the names; nothing is launched."""
@@ -119,6 +124,15 @@ class Recorder:
             raise PipelineError("gradient.not_read", count=len(self._steps), step=steps[0])
         self._steps += steps
 
+    def fetch(self) -> None:
+        """Wait for the device and copy the measurements; the next reading waits for nothing."""
+        self._fetched = self.rows().T.tolist()
+
+    @property
+    def fetched(self) -> bool:
+        """Whether the next reading has its numbers."""
+        return self._fetched is not None
+
     def rows(self) -> Tensor:
         """The rows not read yet, on the device: (steps, names)."""
         if self._kept:
@@ -139,8 +153,10 @@ class Recorder:
 
     def read_columns(self, rows: Tensor | None = None) -> tuple[list[int], dict[str, list[float]]]:
         """The same as the steps and, for each name, the values at them."""
-        numbers = (self.rows() if rows is None else rows).T.tolist()
-        steps, self._steps = self._steps, []
+        numbers = self._fetched
+        if numbers is None:
+            numbers = (self.rows() if rows is None else rows).T.tolist()
+        steps, self._steps, self._fetched = self._steps, [], None
         self._kept.clear()
         self._place.zero_()
         return steps, dict(zip(self.names, numbers, strict=True))

@@ -55,8 +55,13 @@ class Lane(Protocol):
         """Its steps cannot be captured: it leaves the pack by an exception, where it can."""
         ...
 
-    def replay(self, *parts: tuple[Replayable, int]) -> None:
-        """Replay each as often as its number; returns when the device has done it."""
+    def replay(
+        self, *parts: tuple[Replayable, int], then: Callable[[], None] | None = None
+    ) -> None:
+        """Replay each as often as its number; returns when the device has done it.
+
+        `then` runs after that, while the other trials still run: it reads what the device wrote.
+        """
         ...
 
     def released(self) -> AbstractContextManager[None]:
@@ -78,11 +83,15 @@ class OwnProcess:
     def refuse(self, reason: str) -> None:
         """Nothing to do: the step runs uncaptured."""
 
-    def replay(self, *parts: tuple[Replayable, int]) -> None:
-        """Launch the replays; they are not waited for."""
+    def replay(
+        self, *parts: tuple[Replayable, int], then: Callable[[], None] | None = None
+    ) -> None:
+        """Launch the replays; they are not waited for, except by `then`."""
         for graph, count in parts:
             for _ in range(count):
                 graph.replay()
+        if then is not None:
+            then()
 
     def released(self) -> AbstractContextManager[None]:
         """Nobody waits."""
@@ -107,24 +116,32 @@ class Tables:
     def __init__(
         self,
         block: Block,
-        rates: Callable[[int], float],
-        optimizer: torch.optim.Optimizer,
+        rates: Callable[[range], list[float]] | None,
+        optimizer: torch.optim.Optimizer | None,
         place: Tensor,
         *,
         length: int,
         last_step: int,
     ) -> None:
-        """`place` counts the steps of the stretch on the device; a stretch has at most `length`."""
-        self._block, self._rate, self._place = block, rates, place
+        """`place` counts the steps of the stretch on the device; a stretch has at most `length`.
+
+        Without `rates` the rows are all that a step takes.
+        """
+        self._block, self._rates_of, self._place = block, rates, place
         self._last = last_step
-        self._groups = optimizer.param_groups
+        self._groups = [] if rates is None or optimizer is None else optimizer.param_groups
         self._scales = [float(group.get("lr_scale", 1.0)) for group in self._groups]
         self._ids: tuple[Tensor, ...] = ()
         self._length = length
-        rate = self._groups[0]["lr"]
+        rate = self._groups[0]["lr"] if self._groups else 0.0
         kind = rate.dtype if isinstance(rate, Tensor) else torch.double
         self._rates = torch.zeros(len(self._scales), length, dtype=kind, device=place.device)
         self._ahead, self._ahead_from = self._rates[:, :0], 0
+
+    def prepare(self, first: int) -> None:
+        """Make what the stretches from `first` on take their rows from; draws nothing."""
+        self._block(first, 1)
+        self._upload(first)
 
     def fill(self, first: int, count: int, row: int) -> None:
         """Put `count` steps from `first` on into the tables, from `row` on; nothing waits."""
@@ -133,19 +150,20 @@ class Tables:
             self._ids = tuple(one.new_zeros((self._length, *one.shape[1:])) for one in ids)
         for into, rows in zip(self._ids, ids, strict=True):
             into[row : row + count].copy_(rows)
+        if self._rates_of is None:
+            return
         at = first - self._ahead_from
         if not 0 <= at <= at + count <= self._ahead.shape[1]:
             self._upload(first)
             at = 0
         self._rates[:, row : row + count].copy_(self._ahead[:, at : at + count])
 
-    def left(self, first: int) -> int:
-        """The steps from `first` to the last."""
-        return self._last - first + 1
-
     def _upload(self, first: int) -> None:
+        if self._rates_of is None:
+            return
         until = max(first + self._length, min(first + RATES_AHEAD, self._last + 1))
-        values = [self._rate(min(step, self._last)) for step in range(first, until)]
+        values = self._rates_of(range(first, min(until, self._last + 1)))
+        values += values[-1:] * (until - first - len(values))  # rows that no step will use
         rows = [[value * scale for value in values] for scale in self._scales]
         kind = self._rates.dtype
         self._ahead = torch.tensor(rows, dtype=kind).to(self._rates.device, non_blocking=True)
@@ -157,6 +175,8 @@ class Tables:
 
     def set_rate(self) -> None:
         """Put the current step's learning rate into the optimizer; part of the captured step."""
+        if not self._groups:
+            return
         rates = self._rates.index_select(1, self._place)
         for group, rate in zip(self._groups, rates, strict=True):
             if isinstance(group["lr"], Tensor):

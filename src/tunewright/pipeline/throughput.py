@@ -127,9 +127,10 @@ class Clock:
             self._started += time.perf_counter() - paused
 
     def synced(self) -> None:
-        """Call it when the device has caught up, after a reading: events are read then."""
-        self._busy += [a.elapsed_time(b) / 1e3 / steps for a, b, steps in self._events]
-        self._events.clear()
+        """Call it after a reading: the events that the device has reached are read then."""
+        done = [event for event in self._events if event[1].query()]
+        self._busy += [a.elapsed_time(b) / 1e3 / steps for a, b, steps in done]
+        self._events = self._events[len(done) :]
 
     def read(self) -> Throughput:
         """What was measured so far."""

@@ -68,13 +68,13 @@ class Validator:
 
         `captured`: training steps are replayed, so replay evaluations from the second on as well.
         """
-        if captured and self.last is not None and self.replayed is None and self._capturable():
-            self.replayed = self._captured(self.last)
-        if self.replayed is not None and self.replayed.reason is None:
-            self.last = self.replayed()
+        if self.ready is not None:
+            self.last = self.ready()
         else:
             self._evaluate()
         assert self.last is not None
+        if captured and self.replayed is None and not final and self._capturable():
+            self.replayed = self._captured(self.last)
         counts = {f"correct_of_class_{c.label}": c.correct for c in self.last.rare_classes}
         self.run.log(step, {**self.last.metrics, **counts})
         if self.folder is None:
@@ -83,6 +83,11 @@ class Validator:
             save_predictions(self.folder.parent / "predictions", step, self.last.predictions)
         if self.keep is not None:
             self._checkpoint(self.folder, self.keep, step, self.last, final)
+
+    @property
+    def ready(self) -> CapturedEvaluation | None:
+        """The evaluation as a graph, once there is one."""
+        return None if self.replayed is None or self.replayed.reason else self.replayed
 
     def _capturable(self) -> bool:
         """Whether nothing but the weights changes from one evaluation to the next."""

@@ -29,8 +29,7 @@ from tunewright.errors import TunewrightError
 if TYPE_CHECKING:  # every command imports this file, `--help` too
     from tunewright.campaigns.campaign import Campaign
     from tunewright.campaigns.step import Step as CampaignStep
-    from tunewright.store.repeats import Repeats
-    from tunewright.store.results import Results
+    from tunewright.store.results import Repeats, Results
     from tunewright.store.trial import Trial
 
 # ---- facts as plain JSON data: data classes field by field, null for NaN and infinities.

@@ -7,7 +7,7 @@ import time
 from tunewright.messages import words
 from tunewright.progress.tally import STREAK, Tally
 from tunewright.progress.watcher import CampaignStep, Concluded, RoundStarted, Started, Summary
-from tunewright.store.reason import encode, kind
+from tunewright.store.outcome import encode, kind
 
 WARNED_REASONS = 3  # failures shown at once; the rest are counted, and `show` lists them
 

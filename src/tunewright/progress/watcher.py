@@ -9,9 +9,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 from tunewright.design.ranges import Value
 from tunewright.messages import Message, Text
-from tunewright.store.claim import Claim
 from tunewright.store.outcome import Outcome
-from tunewright.store.trial import Status
+from tunewright.store.trial import Claim, Status
 
 log = logging.getLogger(__name__)
 Why = Literal[

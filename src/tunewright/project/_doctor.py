@@ -23,8 +23,7 @@ from tunewright.project._project import ROUNDS, Project, find, store_address
 from tunewright.remedies import BackUp, FirstRun, InitProject, Restore, use
 from tunewright.store import backup
 from tunewright.store.address import check_place, file_system, parse
-from tunewright.store.database import beside
-from tunewright.store.disk_reserve import RESERVE_MB, short_of_space
+from tunewright.store.database import RESERVE_MB, beside, short_of_space
 from tunewright.store.store import Store
 
 CORE = ("numpy", "scipy", "sqlalchemy", "cloudpickle", "safetensors", "typer", "rich")

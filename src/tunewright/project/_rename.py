@@ -10,7 +10,7 @@ from tunewright.actions import Advise
 from tunewright.design.toml_file import read_toml
 from tunewright.errors import Misuse
 from tunewright.project._project import Project, plain_name, recorded_names
-from tunewright.store.removal import Renamed
+from tunewright.store.user_requests import Renamed
 
 
 @dataclass(frozen=True, kw_only=True)

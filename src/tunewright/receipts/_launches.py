@@ -9,10 +9,9 @@ from typing import Any
 from tunewright.launches.asked import RECORDED, question_from
 from tunewright.launches.lineage import BY_SPLIT
 from tunewright.receipts._rounds import round_data
-from tunewright.store.definition import objective_from
 from tunewright.store.launches import Launched, Place
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
+from tunewright.store.results import Repeats, Results
+from tunewright.store.rounds import objective_from
 from tunewright.store.store import Store
 
 # what a decision is: derived again, it must be the same

@@ -14,8 +14,7 @@ from tunewright.launches.asked import RECORDED
 from tunewright.receipts._curves import broken_curves
 from tunewright.store.curves import Curve
 from tunewright.store.results import Results
-from tunewright.store.seed import repeat_seed
-from tunewright.store.trial import Trial
+from tunewright.store.trial import Trial, repeat_seed
 
 FEWEST = 5  # points of a curve that is judged
 SHORT = 0.9  # of the steps of like trials: a completed trial that ended earlier was cut

@@ -24,8 +24,8 @@ from tunewright.receipts._rounds import (
     round_data,
 )
 from tunewright.receipts.rates import ERROR_RATES
-from tunewright.store.evaluations import Evaluation
 from tunewright.store.joined import with_earlier
+from tunewright.store.launches import Evaluation
 from tunewright.store.plain_json import finite
 from tunewright.store.results import Results
 from tunewright.store.store import Store

@@ -21,7 +21,7 @@ from tunewright.design.sink import Sink
 from tunewright.errors import TunewrightError
 from tunewright.execution.sink_processes import FOLDER
 from tunewright.sinks._trial_run import Summary, Tracker, marks, trial_run, verdicts_of
-from tunewright.store.private import make_folder, opener
+from tunewright.store.database import make_folder, opener
 from tunewright.store.rounds import inside
 from tunewright.store.store import RoundRecord, Store
 

@@ -1,19 +1,53 @@
-"""Where a store is: a file name, a sqlite:/// or a postgresql:// address, and what can hold one."""
+"""Where a store is: a file name, a sqlite:/// or a postgresql:// address; no secret is stored.
+
+What is masked is masked for good: the store, its backups, messages and error traces are read by
+more users than may know a password.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tunewright.errors import StoreError, need
-from tunewright.store.secrets import masked
 
+_MASK = "***"
+
+# user:password@ up to the last @ of the word: a password may hold any other character
+_USERINFO = re.compile(r"(?i)([a-z][a-z0-9+.-]*:/{1,3}[^\s:@/?#]*:)[^\s]+@")
+_PARAMETER = re.compile(
+    r"(?i)(?<![a-z0-9])((?:ssl)?(?:password|passwd|passphrase|pwd|secret)=)[^&\s'\"]+"
+)
+_OPTION = re.compile(
+    r"(?i)(?:.*[-_.])?(?:password|passwd|passphrase|pwd|secrets?|credentials?|api[-_]?key"
+    r"|(?:secret|access|private)[-_]?key)"
+    r"|(?:(?:auth|access|api|bearer|hf|github|wandb|session|refresh)[-_])?token"
+)
+
+# files whose uncommitted changes are left out, as patterns of git
+_SECRET_FILES = (
+    *(".env", ".env.*", "*.env", ".envrc", ".netrc", ".pgpass", ".npmrc", ".pypirc"),
+    *(
+        "*.pem",
+        "*.key",
+        "*.p12",
+        "*.pfx",
+        "*.jks",
+        "id_rsa*",
+        "id_dsa*",
+        "id_ecdsa*",
+        "id_ed25519*",
+    ),
+    *("*secret*", "*credential*", "*password*", "*.kdbx"),
+)
 INSTEAD = (
     "Put the store on a local disk, or use PostgreSQL: postgresql://user@host/database, "
     "with Workload(folder=...) for the trial folders."
 )
+
 # no shared memory between hosts, and locks that may lie: SQLite's write-ahead log needs both
 NETWORK = frozenset(
     (
@@ -23,12 +57,45 @@ NETWORK = frozenset(
         *("smbfs", "virtiofs"),
     )
 )
-
-
-LONGEST_NAME = 200  # bytes of a file's name: a log, a lock and backups are called after it
+_LONGEST_NAME = 200  # bytes of a file's name: a log, a lock and backups are called after it
 _MISTYPED = re.compile(
     r"(?i)[a-z][a-z0-9+.-]+:/?[^/\\]*@|(postgres|postgresql|mysql|sqlite)\S*:/[^/]"
 )
+
+
+def masked(text: str) -> str:
+    """Text with the password of every address in it masked.
+
+    >>> masked("POSTGRESQL://me:geheim@db/x and postgresql://me@db/x?sslpassword=geheim&a=1")
+    'POSTGRESQL://me:***@db/x and postgresql://me@db/x?sslpassword=***&a=1'
+    """
+    return _PARAMETER.sub(rf"\1{_MASK}", _USERINFO.sub(rf"\1{_MASK}@", text))
+
+
+def masked_words(words: Sequence[str]) -> list[str]:
+    """A command line without secrets: addresses, and the values of options that look secret.
+
+    >>> masked_words(["train", "--api-key", "abc", "--password=abc", "--max_tokens=8"])
+    ['train', '--api-key', '***', '--password=***', '--max_tokens=8']
+    """
+    shown: list[str] = []
+    hide = False
+    for word in words:
+        name, equals, value = word.lstrip("-").partition("=")
+        secret = bool(_OPTION.fullmatch(name))
+        if hide and not word.startswith("-"):
+            shown.append(_MASK)
+        elif secret and equals and value:
+            shown.append(f"{word[: len(word) - len(value)]}{_MASK}")
+        else:
+            shown.append(masked(word))
+        hide = secret and not equals and word.startswith("-")
+    return shown
+
+
+def without_secrets() -> list[str]:
+    """The pathspecs for git that leave out files that look secret, wherever they are."""
+    return [":/", *(f":(top,exclude,icase,glob)**/{name}" for name in _SECRET_FILES)]
 
 
 @dataclass(frozen=True)
@@ -67,7 +134,7 @@ def parse(given: str | os.PathLike[str]) -> Address:
 def _file(path: Path) -> Address:
     if not path.name or "\x00" in str(path):
         raise StoreError("store.bad_file_name", path=str(path))
-    if len(os.fsencode(path.name)) > LONGEST_NAME:
+    if len(os.fsencode(path.name)) > _LONGEST_NAME:
         raise StoreError("store.file_name_too_long", path=str(path)[:60])
     try:
         # resolved, since SQLite keeps its log beside the file that a link leads to

@@ -1,7 +1,10 @@
-"""Campaigns in the store: what each was asked for, its steps with their reasons, its rounds.
+"""Campaigns in the store: what was asked for, steps with reasons, rounds, answers of probes.
 
 A round belongs to a campaign by a foreign key and has a purpose in it. Both are written in the
 transaction that begins the round, which also gives the campaign's newest step its round.
+
+A probe's answer about one workload does not hold for another: answers are looked up by the workload
+(the training function, the command or the factory of steps) or by the campaign that asked.
 """
 
 from __future__ import annotations
@@ -9,17 +12,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
 from tunewright.errors import Damaged, NotFound
 from tunewright.messages import Message
-from tunewright.store import plain_json, reason as reasons
-from tunewright.store.database import Database
+from tunewright.store import outcome as reasons, plain_json
+from tunewright.store.database import Database, when
 from tunewright.store.journal import leave, leave_again
-from tunewright.store.schema import campaign, campaign_step, round_table
+from tunewright.store.plain_json import LONGEST_TEXT, storable
+from tunewright.store.schema import campaign, campaign_step, probe, round_table
 
 PROBE = "probe"  # the purpose of a round that a probe of the campaign runs
 
@@ -77,13 +81,13 @@ def every(database: Database) -> list[CampaignRecord]:
                 row.id,
                 row.name,
                 plain_json.loads_object(row.definition, f"campaign {row.id} of the store"),
-                _when(row.created),
+                when(row.created),
             )
             for row in rows
         ]
 
 
-def key_of(connection: Connection, name: str) -> int:
+def _key_of(connection: Connection, name: str) -> int:
     """The key of a campaign that must be there."""
     key = connection.execute(select(campaign.c.id).where(campaign.c.name == name)).scalar()
     if key is None:
@@ -131,7 +135,7 @@ def steps(database: Database, campaign_id: int) -> list[CampaignStep]:
                 _reason(row),
                 row.of_round or "",
                 row.probe,
-                _when(row.written),
+                when(row.written),
             )
             for row in rows
         ]
@@ -152,7 +156,7 @@ def adopt(
     database: Database, connection: Connection, round_id: int, name: str, purpose: str
 ) -> None:
     """Make a round that begins one of a campaign's, unless it belongs to one already."""
-    key = key_of(connection, name)
+    key = _key_of(connection, name)
     free = (round_table.c.id == round_id) & round_table.c.campaign.is_(None)
     done = connection.execute(update(round_table).where(free).values(campaign=key, purpose=purpose))
     if purpose != PROBE and done.rowcount == 1:
@@ -193,5 +197,74 @@ def _reason(row: Any) -> Message:
     return found
 
 
-def _when(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+@dataclass(frozen=True)
+class ProbeRecord:
+    """One answer of a probe."""
+
+    id: int
+    name: str  # of the probe
+    workload: str  # what it measured; empty: unknown, an answer of version 1
+    metric: str  # the objective, where the answer depends on it
+    campaign: int | None  # the key of the campaign that asked
+    settings: Mapping[str, Any]  # what to put into the configuration
+    answer: Mapping[str, Any]  # all of it, as plain data
+    written: datetime
+
+
+def add_probe(
+    database: Database,
+    name: str,
+    workload: str,
+    answer: Mapping[str, Any],
+    *,
+    metric: str = "",
+    campaign: str = "",
+) -> int:
+    """Keep an answer about a workload, asked by the campaign of this name or by nobody; its key."""
+    told = plain_json.finite(dict(answer))
+    values = {
+        "name": name,
+        "workload": storable(workload, LONGEST_TEXT),
+        "metric": storable(metric),
+        "settings": plain_json.dumps(told.get("settings") or {}),
+        "answer": plain_json.dumps(told),
+        "written": time.time(),
+    }
+    with database.writing() as connection:
+        values["campaign"] = _key_of(connection, campaign) if campaign else None
+        made = connection.execute(insert(probe).values(values))
+        (key,) = made.inserted_primary_key or (0,)
+        database.afterwards(lambda: leave(database))
+    return int(key)
+
+
+def read_probes(
+    database: Database,
+    *,
+    workload: str | None = None,
+    campaign: int | None = None,
+    name: str | None = None,
+) -> list[ProbeRecord]:
+    """The answers about a workload, of a campaign, of one probe, or all; oldest first."""
+    chosen = select(probe).order_by(probe.c.id)
+    about = None if workload is None else storable(workload, LONGEST_TEXT)
+    wanted = {"workload": about, "campaign": campaign, "name": name}
+    for column, value in wanted.items():
+        if value is not None:
+            chosen = chosen.where(probe.c[column] == value)
+    with database.reading() as connection:
+        rows = connection.execute(chosen).all()
+    with plain_json.as_written("a probe of the store"):
+        return [
+            ProbeRecord(
+                row.id,
+                row.name,
+                row.workload,
+                row.metric,
+                row.campaign,
+                plain_json.loads_object(row.settings, f"probe {row.id} of the store"),
+                plain_json.loads_object(row.answer, f"probe {row.id} of the store"),
+                when(row.written),
+            )
+            for row in rows
+        ]

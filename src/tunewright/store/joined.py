@@ -25,8 +25,8 @@ from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
-MOST_ROUNDS = 100  # followed backwards
-SLIGHT = 1.05  # times as dense: not worth a note
+_MOST_ROUNDS = 100  # followed backwards
+_SLIGHT = 1.05  # times as dense: not worth a note
 
 
 def joined(results: Results, *earlier: Results) -> Results:
@@ -67,7 +67,7 @@ def alone(results: Results) -> Results:
 def earlier_rounds(store: Store, round: Round) -> list[Results]:
     """The rounds a round continues, the newest first; one that this store lacks ends the line."""
     names, found = [round.name], []
-    while round.continues and round.continues not in names and len(names) < MOST_ROUNDS:
+    while round.continues and round.continues not in names and len(names) < _MOST_ROUNDS:
         try:
             found.append(store.results(round.continues))
         except NotFound:
@@ -192,7 +192,7 @@ def _note(results: Results, other: Results, fits: Iterable[tuple[Study, Trial]])
         "round": other.round.name,
         "trials": len(counted),
         "ended": ended,
-        "times_as_dense": dense if dense > SLIGHT else None,
+        "times_as_dense": dense if dense > _SLIGHT else None,
         "seed_differs": results.round.seed != other.round.seed,
     }
     return Message("note.joined", facts)

@@ -29,7 +29,7 @@ from tunewright.store.version_1 import Conclusion
 
 FOLDER = "conclusions"  # inside the folder of trials
 FORMAT = 2
-ELSEWHERE = "elsewhere"  # the column with places whose trials a store lacks
+_ELSEWHERE = "elsewhere"  # the column with places whose trials a store lacks
 log = logging.getLogger(__name__)
 
 
@@ -183,7 +183,7 @@ def _row(table: Table, one: Conclusion, keys: _Keys) -> dict[str, Any] | None:
     row: dict[str, Any] = {"written": one.written}
     elsewhere: dict[str, Any] = {}
     for column in table.columns:
-        if column.name in ("id", "written", ELSEWHERE):
+        if column.name in ("id", "written", _ELSEWHERE):
             continue
         told, target = one.row.get(column.name), _target(column)
         if not target:
@@ -195,8 +195,8 @@ def _row(table: Table, one: Conclusion, keys: _Keys) -> dict[str, Any] | None:
                 return None
             if told is not None and target == "trial":
                 elsewhere[column.name] = told
-    if ELSEWHERE in table.columns:
-        row[ELSEWHERE] = plain_json.dumps(elsewhere) if elsewhere else ""
+    if _ELSEWHERE in table.columns:
+        row[_ELSEWHERE] = plain_json.dumps(elsewhere) if elsewhere else ""
     return row
 
 
@@ -249,7 +249,7 @@ def _write(connection: Connection, path: Path, table: Table, key: int) -> None:
     told = {
         column.name: _portable(connection, column, row)
         for column in table.columns
-        if column.name not in ("id", "written", ELSEWHERE)
+        if column.name not in ("id", "written", _ELSEWHERE)
     }
     content = {
         "format": FORMAT,
@@ -265,8 +265,8 @@ def _portable(connection: Connection, column: Column[Any], row: Any) -> Any:
     """The value of a column; a reference by what outlives this store."""
     value, target = row[column.name], _target(column)
     if target == "trial":
-        if value is None and row.get(ELSEWHERE):
-            return plain_json.loads(row[ELSEWHERE], "a place of the store").get(column.name)
+        if value is None and row.get(_ELSEWHERE):
+            return plain_json.loads(row[_ELSEWHERE], "a place of the store").get(column.name)
         return place_data(connection, value)
     if value is None or not target:
         return value
@@ -290,7 +290,7 @@ def _checked(path: Path) -> Conclusion:
         and isinstance(kind, str)
         and kind in CONCLUSIONS
         and isinstance(data.get("written"), int | float)
-        and 0 <= data["written"] < LATEST
+        and 0 <= data["written"] < _LATEST
         and isinstance(data.get("key"), int)
         and isinstance(row, dict)
     )
@@ -298,7 +298,7 @@ def _checked(path: Path) -> Conclusion:
         assert isinstance(row, dict) and isinstance(kind, str)
         right = all(_fits(c, row.get(c.name)) for c in CONCLUSIONS[kind].columns if c.name in row)
         needed = {c.name for c in CONCLUSIONS[kind].columns if not (c.nullable or c.primary_key)}
-        right &= needed - {"written", ELSEWHERE} <= {n for n, v in row.items() if v is not None}
+        right &= needed - {"written", _ELSEWHERE} <= {n for n, v in row.items() if v is not None}
     if not right:
         raise Damaged("journal.not_a_conclusion", path=path)
     return Conclusion(str(kind), data["key"], data["written"], dict(row or {}))
@@ -310,7 +310,7 @@ def _fits(column: Column[Any], told: Any) -> bool:
         return bool(column.nullable)
     target = _target(column)
     if target in ("round", "trial"):
-        plain = isinstance(told, dict) and [told.get(name) for name in PLACES]
+        plain = isinstance(told, dict) and [told.get(name) for name in _PLACES]
         return plain is not False and not any(isinstance(v, list | dict) for v in plain)
     if target == "campaign":
         return isinstance(told, str)
@@ -322,8 +322,8 @@ def _fits(column: Column[Any], told: Any) -> bool:
     return isinstance(told, int | float) if kind is float else isinstance(told, kind)
 
 
-PLACES = ("name", "folder", "round", "trial")  # by which a reference is looked up
-LATEST = 1e11  # seconds: no date that Python knows is later
+_PLACES = ("name", "folder", "round", "trial")  # by which a reference is looked up
+_LATEST = 1e11  # seconds: no date that Python knows is later
 # columns whose text is JSON: a hostile file must not make a row that cannot be read back
 JSON = {"definition", "settings", "answer", "reason", "decision", "metrics"}
 

@@ -14,7 +14,7 @@ import numpy as np
 from tunewright.design.objective import Objective
 from tunewright.messages import Message
 from tunewright.store.curves import Curve, Curves
-from tunewright.store.reason import NEVER_LOGGED
+from tunewright.store.outcome import NEVER_LOGGED
 from tunewright.store.trial import Status, Trial
 
 

@@ -1,24 +1,37 @@
-"""Launch decisions and baselines in the store: each points to the trials that it is about."""
+"""Launch decisions, baselines and offline evaluations in the store, each with its trials.
+
+The numbers of an evaluation join the trial's curves at the step of the checkpoint, so that an
+objective, a plot or an export finds them like any other metric. A row next to them has what
+measured them, and whether that was a look at the test set.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from tunewright.design.ranges import Value
-from tunewright.errors import NotFound
+from tunewright.errors import NotFound, StoreError
 from tunewright.store import plain_json
-from tunewright.store.database import Database
+from tunewright.store.curves import pack
+from tunewright.store.database import Database, when
 from tunewright.store.journal import leave, place_data
+from tunewright.store.plain_json import LONGEST_TEXT, storable
 from tunewright.store.results import Results
-from tunewright.store.schema import baseline as baseline_table, launch, round_table, trial
-from tunewright.store.storable import LONGEST_TEXT, storable
-from tunewright.store.trial import Trial
+from tunewright.store.schema import (
+    baseline as baseline_table,
+    curve,
+    evaluation as table,
+    launch,
+    round_table,
+    trial,
+)
+from tunewright.store.trial import ENDED, Trial
 
 
 @dataclass(frozen=True)
@@ -131,7 +144,7 @@ def read(database: Database) -> list[Launched]:
         return [
             Launched(
                 row.id,
-                _when(row.written),
+                when(row.written),
                 _place(connection, row.candidate, row.elsewhere, "candidate") or _NOWHERE,
                 _place(connection, row.baseline, row.elsewhere, "baseline"),
                 row.verdict,
@@ -151,7 +164,7 @@ def read_baselines(database: Database) -> list[Baseline]:
         rows = connection.execute(select(baseline_table).order_by(baseline_table.c.id)).all()
         return [
             Baseline(
-                _when(row.written),
+                when(row.written),
                 _place(connection, row.trial, row.elsewhere, "trial") or _NOWHERE,
                 row.launch or 0,
                 row.runs,
@@ -187,5 +200,93 @@ def _place(connection: Connection, key: int | None, elsewhere: str, column: str)
     return Place(str(data.get("round", "")), int(data.get("trial") or 0), settings)
 
 
-def _when(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+@dataclass(frozen=True)
+class Evaluation:
+    """One checkpoint, measured offline."""
+
+    trial: int  # the store's key of the trial
+    number: int | None  # its number in the round; None: a repeat
+    step: int  # of the checkpoint
+    metrics: Mapping[str, float]
+    with_: str  # the function or command that measured it
+    workload: str  # what was trained
+    objective: str  # the metric that chose the checkpoint
+    value: float | None  # and its value there, as training saw it
+    look: int = 0  # at the test set: the workload's first, second ...; 0: it did not look there
+    when: datetime | None = None  # None until it is stored
+
+
+def add_evaluation(database: Database, round_id: int, evaluation: Evaluation) -> None:
+    """Add the metrics to the trial's curves, and the evaluation to the store, together."""
+    points = pack(
+        {name: ([evaluation.step], [value]) for name, value in evaluation.metrics.items()}
+    )
+    with database.writing() as connection:
+        ended = select(trial.c.attempt).where(
+            trial.c.id == evaluation.trial, trial.c.status.in_(ENDED)
+        )
+        attempt = connection.execute(ended.with_for_update()).scalar()
+        if attempt is None:
+            raise StoreError("evaluation.trial_not_ended", trial=evaluation.number)
+        last = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
+            curve.c.trial == evaluation.trial, curve.c.attempt == attempt
+        )
+        values = {
+            "trial": evaluation.trial,
+            "attempt": attempt,
+            "sequence": connection.execute(last).scalar_one(),
+            "points": points,
+        }
+        connection.execute(insert(curve).values(values))
+        connection.execute(insert(table).values(_row(round_id, evaluation)))
+        database.afterwards(lambda: leave(database))
+
+
+def read_evaluations(database: Database, round_id: int | None = None) -> list[Evaluation]:
+    """The evaluations of one round or of all, oldest first."""
+    chosen = (
+        select(table, trial.c.number.label("numbered"))
+        .outerjoin(trial, trial.c.id == table.c.trial)
+        .order_by(table.c.id)
+    )
+    if round_id is not None:
+        chosen = chosen.where(table.c.round == round_id)
+    with database.reading() as connection, plain_json.as_written("an evaluation of the store"):
+        return [_evaluation(row) for row in connection.execute(chosen)]
+
+
+def looks(evaluations: Iterable[Evaluation], workload: str) -> int:
+    """How often the test set was looked at for a workload."""
+    return max((one.look for one in evaluations if one.workload == workload), default=0)
+
+
+def _row(round_id: int, own: Evaluation) -> dict[str, Any]:
+    return {
+        "trial": own.trial,
+        "round": round_id,
+        "step": own.step,
+        "metrics": plain_json.dumps(plain_json.finite(dict(own.metrics))),
+        "measured_by": storable(own.with_, LONGEST_TEXT),
+        "workload": storable(own.workload, LONGEST_TEXT),
+        "objective": storable(own.objective),
+        "value": plain_json.finite(own.value),
+        "look": own.look,
+        "written": time.time(),
+    }
+
+
+def _evaluation(row: Any) -> Evaluation:
+    # NaN and infinities are null here; the curve has them as they were
+    told = plain_json.loads_object(row.metrics, f"evaluation {row.id} of the store")
+    return Evaluation(
+        row.trial or 0,
+        row.numbered,
+        row.step,
+        {name: float("nan") if value is None else value for name, value in told.items()},
+        row.measured_by,
+        row.workload,
+        row.objective,
+        row.value,
+        row.look,
+        when(row.written),
+    )

@@ -14,9 +14,8 @@ from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.remedies import FirstRun, Restore
 from tunewright.store import backup, migrations
 from tunewright.store.address import Address, check_place, parse
-from tunewright.store.database import Database, beside
+from tunewright.store.database import Database, beside, make_file, make_folder
 from tunewright.store.plain_json import read_object
-from tunewright.store.private import make_file, make_folder
 from tunewright.store.schema import SCHEMA_VERSION
 
 MARK = "store.json"  # in the folder of trials: which store it belongs to

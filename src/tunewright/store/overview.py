@@ -1,26 +1,36 @@
-"""A round in columns, without its curves: what a page with thousands of trials reads.
+"""Rounds in columns, without curves: the tracking table, and a page of thousands of trials.
 
     overview = read_overview(store, "depth")
     overview.values[overview.numbers == 7]
 
 Ten thousand trials are a few hundred kilobytes here; the same trials with their curves are
 gigabytes.
+
+The playbook's columns: name, link to the configuration, notes, number of trials, performance of the
+best checkpoint, and the command that reproduces it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import func, select
 
-from tunewright.store import plain_json, summary
-from tunewright.store.rounds import RoundRecord
+from tunewright.actions import RunTrials
+from tunewright.design.round import asked
+from tunewright.messages import Message, Text
+from tunewright.store import fenced_writes, plain_json
+from tunewright.store.results import Results
+from tunewright.store.rounds import ASKED, RoundRecord
 from tunewright.store.schema import attempt, curve, curve_summary, round_table, trial
+from tunewright.store.spool import ROUND_FILE
 from tunewright.store.store import Store
-from tunewright.store.trial import Status
+from tunewright.store.trial import Status, Trial
 
 STATUSES: tuple[Status, ...] = (
     "pending",
@@ -71,7 +81,7 @@ def read_overview(store: Store, name: str, only: Iterable[int] | None = None) ->
         trial.c.id, trial.c.number, trial.c.study, trial.c.status, trial.c.seconds, trial.c.unit
     ).where(trial.c.round == record.id, trial.c.number.is_not(None))
     wanted = None if only is None else set(only)
-    if wanted is not None and len(wanted) <= summary.AT_ONCE:
+    if wanted is not None and len(wanted) <= fenced_writes.AT_ONCE:
         chosen = chosen.where(trial.c.id.in_(sorted(wanted)))
     with store.reading() as connection:
         rows = connection.execute(chosen.order_by(trial.c.number)).all()
@@ -80,7 +90,7 @@ def read_overview(store: Store, name: str, only: Iterable[int] | None = None) ->
         keys = {row.id for row in rows}
         judged = {
             row.key: row
-            for row in summary.judged_rows(connection, record.id, record.objective, keys)
+            for row in fenced_writes.judged_rows(connection, record.id, record.objective, keys)
         }
         ended_repeats = select(func.count()).where(
             trial.c.round == record.id,
@@ -173,7 +183,7 @@ def best_of(store: Store, record: RoundRecord) -> Best | None:
         numbers = {row.id: row.number for row in connection.execute(own)}
         found = (
             Best(numbers[row.key], row.value)
-            for row in summary.judged_rows(connection, record.id, record.objective)
+            for row in fenced_writes.judged_rows(connection, record.id, record.objective)
             if row.status == "completed" and row.value is not None and row.key in numbers
         )
         return min(found, key=lambda one: (-sign * one.value, one.number), default=None)
@@ -187,17 +197,17 @@ def metrics_of(store: Store, round_id: int, sampled: int = 200) -> tuple[str, ..
         keys = list(connection.execute(chosen.limit(sampled)).scalars())
         long = select(curve_summary.c.metric).where(curve_summary.c.trial.in_(keys)).distinct()
         found = dict.fromkeys(connection.execute(long).scalars())
-        for _, curves in summary.curves_of(connection, round_id, keys[:20]):
+        for _, curves in fenced_writes.curves_of(connection, round_id, keys[:20]):
             found |= dict.fromkeys(curves)
     return tuple(found)
 
 
 def buckets(
     store: Store, round_id: int, metric: str, only: Iterable[int] | None = None
-) -> Iterator[tuple[int, summary.Buckets]]:
+) -> Iterator[tuple[int, fenced_writes.Buckets]]:
     """One metric of the round's trials, reduced to buckets, by the trial's key."""
     with store.reading() as connection:
-        yield from summary.buckets_of(connection, round_id, metric, only)
+        yield from fenced_writes.buckets_of(connection, round_id, metric, only)
 
 
 def latest_steps(store: Store, keys: Iterable[int]) -> dict[int, int]:
@@ -216,7 +226,7 @@ def latest_steps(store: Store, keys: Iterable[int]) -> dict[int, int]:
             )
             points = connection.execute(newest).scalar()
             if points is not None:
-                found[key] = summary.last_step(points)
+                found[key] = fenced_writes.last_step(points)
     return found
 
 
@@ -228,3 +238,77 @@ def _unit(text: str | None, where: str) -> Mapping[str, float]:
     if not isinstance(found, dict):
         return {}
     return {k: v for k, v in found.items() if isinstance(v, int | float)}
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """One line of the tracking table."""
+
+    name: str
+    goal: str | Message  # a message in a generated round
+    change: Message | None  # what it changes about the round that it follows
+    created: datetime
+    definition: str  # the file that holds the round as it was run
+    counts: Mapping[Status, int]
+    trials: int
+    objective: str
+    best: Trial | None  # the best completed trial
+    checkpoint: str  # the best trial's snapshot nearest to its best step, if still on the disk
+    note: str | Message  # the newest
+    command: str  # trains the best trial again, or continues the round
+    campaign: str = ""  # the campaign that it belongs to
+    purpose: str = ""  # `probe`, or the kind of step it is in its campaign
+
+    @property
+    def asks(self) -> Text:
+        """The goal with the change, as readers see it."""
+        return asked(self.goal, self.change)
+
+
+def tracking_table(store: Store) -> list[Tracked]:
+    """One line per round of a store, oldest first."""
+    return [tracked(store, record) for record in store.rounds()]
+
+
+def tracked(store: Store, record: RoundRecord) -> Tracked:
+    """The line of one round."""
+    results = store.results(record.name)
+    top = results.top(1)
+    best = top[0] if top else None
+    definition = Path(results.root, record.directory, ROUND_FILE) if results.root else None
+    return Tracked(
+        name=record.name,
+        goal=record.round.goal,
+        change=record.round.change,
+        created=record.created,
+        definition=str(definition) if definition is not None and definition.exists() else "",
+        counts=results.counts,
+        trials=len(results.trials),
+        objective=str(results.objective),
+        best=best,
+        checkpoint=_checkpoint(store, results, best),
+        note=results.notes[-1] if results.notes else "",
+        command=_command(record, results, best),
+        campaign=record.campaign,
+        purpose=record.purpose,
+    )
+
+
+def _command(record: RoundRecord, results: Results, best: Trial | None) -> str:
+    """The command that trains the best trial again, or continues the round."""
+    if results.imported or record.command == ASKED:
+        return record.command if best is None else best.command
+    return RunTrials(record.name).command if best is None else best.command
+
+
+def _checkpoint(store: Store, results: Results, best: Trial | None) -> str:
+    if best is None or best.best_step is None or not results.root:
+        return ""
+    folder = Path(results.root, best.folder)
+    there = [s for s in store.snapshots(best.identity) if (folder / s.path).exists()]
+    if not there:
+        return ""
+    # of snapshots equally near, the later one: it was written last and is the surest to be whole
+    step = best.best_step
+    nearest = min(there, key=lambda s: (abs(s.step - step), -s.step))
+    return str(folder / nearest.path)

@@ -1,4 +1,4 @@
-"""JSON in and out of the store, with limits: nothing read from disk is trusted or executed."""
+"""JSON and free text in and out of the store, with limits: nothing read from disk is executed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from tunewright.errors import Damaged, StoreError
 
 LONGEST_FIELD = 16 * 2**20  # characters of one JSON field of the database
 LARGEST_FILE = 256 * 2**20  # bytes of one JSON file
+_LONGEST_LINE = 2_000  # characters of a reason, a cause or a place
+LONGEST_TEXT = 200_000  # characters of a traceback, a log tail or a note
 
 
 def dumps(data: Any) -> str:
@@ -88,3 +90,22 @@ def finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [finite(item) for item in value]
     return value
+
+
+def storable(text: str, longest: int = _LONGEST_LINE) -> str:
+    r"""The text without what a database refuses, head and tail kept when it is too long.
+
+    NUL is refused by PostgreSQL and lone surrogates by every UTF-8 encoder; exceptions can carry
+    both.
+
+    >>> storable("bad \x00 byte, bad \ud800 half")
+    'bad \\x00 byte, bad \\ud800 half'
+    >>> storable("a" * 100, longest=60)
+    'aaaaaaaaaaaaaaaaaaaa ... 60 characters left out ... aaaaaaaaaaaaaaaaaaaa'
+    """
+    text = text.replace("\x00", "\\x00")
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    if len(text) <= longest:
+        return text
+    half = max(longest // 2 - 10, 1)
+    return f"{text[:half]} ... {len(text) - 2 * half:,} characters left out ... {text[-half:]}"

@@ -1,4 +1,8 @@
-"""Where a trial comes from: command, code, versions, machine; enough to do it again."""
+"""Where a trial comes from: command, code, versions, machine, and the values it applied.
+
+Many attempts share one provenance, which may hold a long diff, and each trial uses other values. So
+the values have a separate row in the same table: `{"of": checksum, "applied": {...}}`.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +14,51 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.errors import Damaged
 from tunewright.store import plain_json
-from tunewright.store.applied import shared
-from tunewright.store.claim import Claim
+from tunewright.store.address import masked, masked_words, without_secrets
 from tunewright.store.database import Database
-from tunewright.store.schema import attempt, provenance as provenance_table
-from tunewright.store.secrets import masked, masked_words, without_secrets
-from tunewright.store.storable import storable
+from tunewright.store.plain_json import storable
+from tunewright.store.schema import attempt, provenance, provenance as provenance_table, trial
+from tunewright.store.trial import Claim
 
+_BEGINS = '{"of":'  # the payload of such a row; that of a shared one begins with its command
+_own_attempt = (
+    attempt.c.trial == bindparam("own_trial"),
+    attempt.c.n == bindparam("own_attempt"),
+    attempt.c.worker == bindparam("own_worker"),
+)
+_CURRENT = (
+    select(provenance.c.sha256, provenance.c.payload)
+    .join(attempt, attempt.c.provenance == provenance.c.id)
+    .where(*_own_attempt)
+)
+_APPLIED_POINT = update(attempt).where(*_own_attempt).values(provenance=bindparam("key"))
+_APPLIED = (
+    select(attempt.c.trial, provenance.c.payload)
+    .join(provenance, attempt.c.provenance == provenance.c.id)
+    .where(provenance.c.payload.startswith(_BEGINS, autoescape=True))
+    .order_by(attempt.c.n)
+)
+_OF_TRIAL = _APPLIED.where(attempt.c.trial == bindparam("of_trial"))
+_OF_ROUND = _APPLIED.join(trial, trial.c.id == attempt.c.trial).where(
+    trial.c.round == bindparam("of_round")
+)
 EVAL_EVERY, DEVICES_PER_TRIAL = "eval_every", "devices_per_trial"  # names of settings
 LONGEST_DIFF = 200_000  # characters of uncommitted changes that are kept
-PATIENCE_S = 10.0  # for git, which may be slow on a large tree
-PACKAGES = ("tunewright", "numpy", "scipy", "torch", "jax", "tensorflow", "scikit-learn", "ray")
+_PATIENCE_S = 10.0  # for git, which may be slow on a large tree
+_PACKAGES = ("tunewright", "numpy", "scipy", "torch", "jax", "tensorflow", "scikit-learn", "ray")
+
 # neither a configured program for differences nor one that turns files into text is started
 _DIFF = ("diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv")
 _KNOWN = select(provenance_table.c.id).where(provenance_table.c.sha256 == bindparam("sum"))
@@ -45,6 +71,66 @@ _POINT = (
     )
     .values(provenance=bindparam("key"))
 )
+_POINTERS = (
+    select(attempt.c.trial, attempt.c.provenance)
+    .join(trial, trial.c.id == attempt.c.trial)
+    .where(trial.c.round == bindparam("of_round"), attempt.c.provenance.is_not(None))
+    .order_by(attempt.c.trial, attempt.c.n)
+)
+
+
+def keep_applied(database: Database, claim: Claim, values: Mapping[str, Any]) -> None:
+    """Keep what an attempt's program reports; `values` are all so far and replace earlier ones."""
+    own = {"own_trial": claim.trial, "own_attempt": claim.attempt, "own_worker": claim.worker}
+    with database.writing(durable=False) as connection:
+        now = connection.execute(_CURRENT, own).first()
+        shared = None if now is None else _shared_by(now.payload) or now.sha256
+        payload = plain_json.dumps({"of": shared, "applied": dict(values)})
+        checksum = hashlib.sha256(payload.encode()).hexdigest()
+        dialect: Any = sqlite if database.sqlite else postgresql
+        row = {"sha256": checksum, "payload": payload}
+        connection.execute(dialect.insert(provenance).on_conflict_do_nothing(), row)
+        known = select(provenance.c.id).where(provenance.c.sha256 == checksum)
+        key = connection.execute(known).scalar_one()
+        connection.execute(_APPLIED_POINT, {**own, "key": key})
+
+
+def of_round(connection: Connection, round_id: int) -> dict[int, dict[str, Any]]:
+    """What the newest reporting attempt of each trial used, by the trial's key."""
+    return _read(connection.execute(_OF_ROUND, {"of_round": round_id}))
+
+
+def applied_of_trial(connection: Connection, key: int) -> dict[str, Any] | None:
+    """What the newest reporting attempt of one trial used; None: none reported anything."""
+    return _read(connection.execute(_OF_TRIAL, {"of_trial": key})).get(key)
+
+
+def _shared_by(payload: str) -> str | None:
+    """The checksum of the shared provenance that a row refers to; None: it is one itself."""
+    if not payload.startswith(_BEGINS):
+        return None
+    found = plain_json.loads_object(payload, "the applied values of a trial").get("of")
+    return found if isinstance(found, str) else None
+
+
+def shared(connection: Connection, payloads: Iterable[str]) -> dict[str, str]:
+    """The payload of the shared provenance behind each of these payloads that has one."""
+    given = {payload: _shared_by(payload) for payload in payloads}
+    wanted = sorted({checksum for checksum in given.values() if checksum})
+    chosen = select(provenance.c.sha256, provenance.c.payload).where(
+        provenance.c.sha256.in_(wanted)
+    )
+    found = {sha: text for sha, text in connection.execute(chosen)} if wanted else {}
+    own = {payload: payload for payload in given if not payload.startswith(_BEGINS)}
+    return own | {payload: found[sha] for payload, sha in given.items() if sha in found}
+
+
+def _read(rows: Iterable[Any]) -> dict[int, dict[str, Any]]:
+    with plain_json.as_written("the applied values of a trial"):
+        return {
+            key: dict(plain_json.loads_object(payload, "applied values")["applied"])
+            for key, payload in rows
+        }
 
 
 @dataclass(frozen=True)
@@ -130,7 +216,7 @@ def capture(
         else "",
         left_out=tuple(storable(name) for name in changes[:100]),
         untracked=tuple(storable(name) for name in others[:100]),
-        packages=_versions((*PACKAGES, *packages)),
+        packages=_versions((*_PACKAGES, *packages)),
         python=platform.python_version(),
         host=socket.gethostname(),
         system=platform.platform(),
@@ -207,7 +293,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=PATIENCE_S,
+            timeout=_PATIENCE_S,
             check=True,
         )
     except (OSError, subprocess.SubprocessError):
@@ -223,3 +309,18 @@ def _versions(names: Sequence[str]) -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+def read_origins(database: Database, round_id: int) -> dict[int, Provenance]:
+    """The provenance of each trial and repeat of a round that has one, by the store's key."""
+    with database.reading() as connection:
+        # of several attempts the newest comes last and stays
+        keys = {own: key for own, key in connection.execute(_POINTERS, {"of_round": round_id})}
+        wanted = select(provenance.c.id, provenance.c.payload).where(
+            provenance.c.id.in_(sorted(set(keys.values())))
+        )
+        payloads = {key: payload for key, payload in connection.execute(wanted)}
+        behind = shared(connection, payloads.values())
+    read = {payload: from_payload(text) for payload, text in behind.items()}
+    found = {key: read[payload] for key, payload in payloads.items() if payload in read}
+    return {own: found[key] for own, key in keys.items() if key in found}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, get_args
 
@@ -14,17 +14,15 @@ from sqlalchemy import bindparam, select
 from tunewright.actions import TrainAgain
 from tunewright.errors import Damaged
 from tunewright.messages import Message
-from tunewright.store import applied, plain_json
-from tunewright.store.claim import Claim
+from tunewright.store import plain_json, provenance
+from tunewright.store.claims import declared, trial_folder
 from tunewright.store.curves import Batch, Curves, pack
-from tunewright.store.database import Database
-from tunewright.store.reason import decode
+from tunewright.store.database import Database, when
+from tunewright.store.outcome import decode
 from tunewright.store.rounds import ASKED, RoundRecord
 from tunewright.store.schema import attempt, curve, round_table, snapshot, trial
-from tunewright.store.seed import trial_seed
 from tunewright.store.spool import numbered
-from tunewright.store.trial import Status, Trial
-from tunewright.store.trial_rows import declared, trial_folder
+from tunewright.store.trial import Claim, Status, Trial, trial_seed
 
 _TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
 _CLAIMED = _TRIALS.where(trial.c.status != "pending")
@@ -93,7 +91,7 @@ def _read(
     with database.reading() as connection:
         rows = connection.execute(chosen, {"of_round": record.id}).all()
         batches = _batches(connection.execute(_BATCHES, {"of_round": record.id}))
-        used = applied.of_round(connection, record.id)
+        used = provenance.of_round(connection, record.id)
     numbers = {row.id: row.number for row in rows}
     trials: list[Trial] = []
     repeats: list[Trial] = []
@@ -117,7 +115,7 @@ def read_trial(database: Database, key: int, ours: bool = True) -> Trial | None:
         numbers = {row.parent: connection.execute(parent).scalar()} if row.parent else {}
         own = select(round_table.c.name, round_table.c.command).where(round_table.c.id == row.round)
         record = connection.execute(own).one()
-        used = applied.of_trial(connection, key)
+        used = provenance.applied_of_trial(connection, key)
     return replace(_trial(row, numbers, batches.get(key, []), record, ours), applied=used)
 
 
@@ -175,14 +173,14 @@ def snapshots(database: Database, key: int) -> list[Snapshot]:
                 row.step,
                 row.path,
                 row.sha256,
-                datetime.fromtimestamp(row.saved, UTC),
+                when(row.saved),
             )
             for row in connection.execute(own)
         ]
 
 
 def _when(seconds: float | None) -> datetime | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    return None if seconds is None else when(seconds)
 
 
 def batches(database: Database, claim: Claim) -> list[bytes]:

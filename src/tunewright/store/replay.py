@@ -1,33 +1,67 @@
-"""The replay of a trial's history: claims and outcomes from elsewhere become rows, fenced.
+"""The replay of a trial's history: recovery, a rebuilt store and imported trials become rows.
 
 Recovery replays what reached a trial folder and not the store, `rebuild` replays whole folders into
-a new store, and an import replays what another tool has done. Replayed twice, it counts once.
+a new store, and an import replays what another tool has done. Replayed twice, it counts once: a
+result counts if it is of the trial's newest attempt and no living worker runs that attempt.
+
+An imported round has no trial folders, so a store rebuilt from folders lacks it: import it again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import os
+import time
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from pathlib import PurePosixPath
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, insert, or_, select, true, update
 
-from tunewright.store import outcome_rows, plain_json
-from tunewright.store.claim import NOBODY, Claim
+from tunewright.errors import Damaged, NotFound, RoundChanged, StoreError
+from tunewright.store import backup, fenced_writes, journal, migrations, plain_json, version_1
+from tunewright.store.address import parse
+from tunewright.store.claims import ADDED, trial_folder
+from tunewright.store.curves import packed
 from tunewright.store.database import Database
-from tunewright.store.outcome import Ended
-from tunewright.store.outcome_rows import ENDING
-from tunewright.store.schema import attempt, trial, worker
-from tunewright.store.spool import numbered
-from tunewright.store.storable import storable
+from tunewright.store.fenced_writes import ENDING
+from tunewright.store.leases import add_retired
+from tunewright.store.open_store import MARK, default_root
+from tunewright.store.outcome import Ended, Outcome
+from tunewright.store.plain_json import storable
+from tunewright.store.rounds import create_round, inside
+from tunewright.store.schema import (
+    attempt,
+    campaign,
+    note,
+    round_table,
+    trial,
+    trial as table,
+    worker,
+)
+from tunewright.store.spool import (
+    REMOVED_FILE,
+    ROUND_FILE,
+    TRIAL_FILE,
+    SpooledRound,
+    numbered,
+    read_round,
+    read_trial,
+    results_in,
+)
+from tunewright.store.trial import ENDED, NOBODY, Claim, Status, Trial, claim_of
+from tunewright.store.user_requests import as_column
 
+if TYPE_CHECKING:
+    from tunewright.store.results import Results
 _retired = select(worker.c.id).where(worker.c.retired.is_not(None))
 UNOWNED: ColumnElement[bool] = or_(
     trial.c.status == "pending",
     (trial.c.status == "running") & trial.c.worker.in_(_retired),
 )
+
 # rows that this very transaction has made: nobody else can see them
 NEW: ColumnElement[bool] = true()
 _end_unknown = (
@@ -43,6 +77,9 @@ _OPEN_ATTEMPT = insert(attempt)
 _own = update(trial).where(trial.c.id == bindparam("own_trial"))
 _ATTEMPT = _own.values(attempt=bindparam("newest"))
 _FILLED = _ATTEMPT.values(configuration=bindparam("configuration"), unit=bindparam("unit"))
+_ELSEWHERE = "elsewhere"  # the host of another tool's trials
+_SHARED = {each.name for each in fields(Outcome)} & {each.name for each in fields(Trial)}
+_KEPT = "kept"  # the host of trials that a program of the user's made, which can train more
 
 
 @dataclass(frozen=True)
@@ -124,7 +161,7 @@ def replay(
     for each in ends:
         ended = replace(each, trial=claim.trial)
         _open_attempts(connection, claim, ended.attempt, fence, fill)
-        if outcome_rows.write(database, connection, fence.ending, ended, at=fence.at):
+        if fenced_writes.write_outcome(database, connection, fence.ending, ended, at=fence.at):
             written.append(ended)
     if not ends or claim.attempt > ends[-1].attempt:
         _open_attempts(connection, claim, claim.attempt, fence, fill)
@@ -156,3 +193,300 @@ def _tried(claim: Claim) -> dict[str, str]:
         "configuration": plain_json.dumps(dict(claim.configuration or {})),
         "unit": plain_json.dumps(dict(claim.unit)),
     }
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A result replayed from a trial folder."""
+
+    trial: int
+    number: int | None
+    attempt: int
+    status: Status
+
+
+def import_spool(
+    database: Database, round_id: int, root: Path, only: Collection[int] | None = None
+) -> list[Imported]:
+    """Replay the results of a round's trial folders; with `only`, of these trials."""
+    chosen = select(
+        trial.c.id,
+        trial.c.number,
+        trial.c.folder,
+        trial.c.attempt,
+        trial.c.configuration,
+        trial.c.study,
+        trial.c.position,
+        trial.c.seed,
+    ).where(trial.c.round == round_id, UNOWNED)
+    with database.reading() as connection:
+        rows = connection.execute(chosen).all()
+    taken: list[Imported] = []
+    fence = Fence(UNOWNED, at=time.time())
+    for row in rows:
+        if only is not None and row.id not in only:
+            continue
+        folder = inside(root, row.folder)
+        begun = _begun(folder, row)
+        unknown = row.configuration is None
+        if begun is None and unknown:
+            continue  # nobody knows what gave these results
+        keys = {row.id} if begun is None else {row.id, begun.trial}
+        # later attempts than the store knows: it was restored from a backup since
+        ends = [e for e in results_in(folder) if e.trial in keys and e.attempt >= row.attempt]
+        claim = _claim(row) if begun is None else replace(begun, trial=row.id)
+        if ends or claim.attempt > row.attempt:
+            with database.writing() as connection:
+                written = replay(database, connection, claim, ends, fence, fill=unknown)
+            status = [(each.attempt, each.outcome.becomes) for each in written]
+            taken += [Imported(row.id, row.number, *each) for each in status]
+    return taken
+
+
+def _begun(folder: Path, row: Any) -> Claim | None:
+    """What was tried here last, if its file can be read and is about this trial.
+
+    Its key may be another one: a row that a restored store lacked is made again under a new key.
+    """
+    try:
+        begun = read_trial(folder / TRIAL_FILE)
+    except (Damaged, OSError):
+        return None
+    own = (row.number, row.study, row.position, row.seed)
+    numbered = begun.number is not None
+    alike = numbered and own == (begun.number, begun.study, begun.index, begun.seed)
+    return begun if alike or begun.trial == row.id else None
+
+
+def _claim(row: Any) -> Claim:
+    """The newest claim of a trial whose file cannot be read, as its row has it."""
+    return Claim(
+        trial=row.id,
+        attempt=row.attempt,
+        number=row.number,
+        study=row.study,
+        index=row.position,
+        configuration=None,  # the row has it
+        unit={},
+        seed=row.seed,
+        folder=row.folder,
+    )
+
+
+def is_imported(connection: Connection, round_id: int) -> bool:
+    """Whether every attempt of a round was made by another tool."""
+    hosts = (
+        select(worker.c.host)
+        .join(attempt, attempt.c.worker == worker.c.id)
+        .join(table, attempt.c.trial == table.c.id)
+        .where(table.c.round == round_id)
+        .distinct()
+    )
+    return connection.execute(hosts).scalars().all() == [_ELSEWHERE]
+
+
+def is_imported_trial(connection: Connection, key: int) -> bool:
+    """Whether another tool made this trial."""
+    hosts = (
+        select(worker.c.host)
+        .join(attempt, attempt.c.worker == worker.c.id)
+        .where(attempt.c.trial == key)
+        .distinct()
+    )
+    return connection.execute(hosts).scalars().all() == [_ELSEWHERE]
+
+
+def keep_imported(database: Database, results: Results, command: str) -> str:
+    """Write the ended trials of results into a store that has no round of this name; its name."""
+    name = results.round.name
+    trials = [t for t in results.recorded if t.ended and t.number is not None]
+    repeats = [t for t in results.recorded_repeats if t.ended]
+    if not trials:
+        raise NotFound("imported.no_ended_trial", name=name)
+    with database.writing() as connection:
+        database.alone(connection)
+        if connection.execute(select(round_table.c.id).where(round_table.c.name == name)).first():
+            raise RoundChanged("imported.name_taken", name=name)
+        record = create_round(
+            connection,
+            results.round,
+            results.objective,
+            results.meaning,
+            results.search,
+            command,
+            folder="",
+        )
+        keeper = add_retired(connection, _ELSEWHERE if results.imported else _KEPT)
+        into = _Into(database, connection, record.id, record.directory, Fence(NEW, keeper))
+        keys: dict[int, int] = {}
+        for own in trials:
+            keys[own.number or 0] = into.write(own, keys)
+        repeated = Counter[int]()
+        for own in repeats:
+            if own.parent in keys:
+                repeated[own.parent] += 1
+                into.write(own, keys, repeated[own.parent])
+        for text in results.notes:
+            values = {"round": record.id, "written": time.time()}
+            connection.execute(insert(note).values(values | {"text": as_column(text)}))
+    return name
+
+
+@dataclass(frozen=True)
+class _Into:
+    """The round that trials are written into."""
+
+    database: Database
+    connection: Connection
+    round: int
+    directory: str
+    fence: Fence
+
+    def write(self, own: Trial, keys: Mapping[int, int], repeat: int | None = None) -> int:
+        """Insert a trial with one attempt and its curves; its key."""
+        number = (own.number if repeat is None else own.parent) or 0
+        claim = replace(claim_of(own), folder=trial_folder(self.directory, number, repeat))
+        key = (
+            add_row(self.connection, self.round, claim, own.search, keys, command=own.command) or 0
+        )
+        ended = Ended(key, 1, _outcome_of(own))
+        own_claim = replace(claim, trial=key)
+        replay(self.database, self.connection, own_claim, [ended], self.fence)
+        return key
+
+
+def _outcome_of(trial: Trial) -> Outcome:
+    """The outcome of a trial that has ended, as if it had one attempt."""
+    assert trial.ended
+    shared: dict[str, Any] = {name: getattr(trial, name) for name in _SHARED}
+    return Outcome(**shared, first=0, batches=(packed(trial.curves),) if len(trial.curves) else ())
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What could be made again."""
+
+    rounds: int
+    trials: int  # whose configuration is known; the others come back when the round is run again
+    ended: int  # of these, with their result
+    unreadable: tuple[Path, ...]  # torn or altered files, which were passed over
+    conclusions: int = 0  # launches, campaigns, evaluations, probes and notes
+
+
+def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
+    """Make a store again from its trial folders; an old file in its place is kept beside it."""
+    address = parse(store)
+    if address.path is None and root is None:
+        raise StoreError("rebuild.no_folder")
+    folder = Path(root) if root is not None else default_root(Path(str(address.path)))
+    every = sorted(folder.glob(f"r*/{ROUND_FILE}"))
+    files = [file for file in every if not file.with_name(REMOVED_FILE).exists()]
+    if not files:
+        raise NotFound("rebuild.no_rounds", folder=folder)
+    if address.path is not None:
+        backup.set_aside(address.path)
+    database = Database(address)
+    try:
+        migrations.create(database, _identity(folder))
+        with database.writing() as connection:
+            if connection.execute(select(round_table.c.id)).first() is not None:
+                raise StoreError("rebuild.store_not_empty", shown=address.shown)
+            places = {folder, default_root(address.path) if address.path is not None else folder}
+            told, torn = _conclusions(sorted(places))
+            made = _fill(database, connection, files, "" if root is None else str(folder))
+            journal.restore(connection, told)
+            _give_to_campaigns(connection, made.belongs)
+            return Rebuilt(
+                made.rounds, made.trials, made.ended, (*made.unreadable, *torn), len(told)
+            )
+    finally:
+        database.close()
+
+
+def _identity(folder: Path) -> str | None:
+    try:
+        found = plain_json.read_object(folder / MARK).get("store")
+    except (OSError, Damaged):
+        return None
+    return found if isinstance(found, str) else None
+
+
+@dataclass(frozen=True)
+class _Filled:
+    """What the trial folders gave."""
+
+    rounds: int
+    trials: int
+    ended: int
+    unreadable: tuple[Path, ...]
+    belongs: Mapping[int, SpooledRound]  # by the round's key
+
+
+def _fill(database: Database, connection: Connection, files: list[Path], folder: str) -> _Filled:
+    unreadable: list[Path] = []
+    trials = ended = 0
+    belongs: dict[int, SpooledRound] = {}
+    fence = Fence(NEW, add_retired(connection, "rebuilt"))
+    for file in files:
+        try:
+            found = read_round(file)
+        except (Damaged, OSError):
+            unreadable.append(file)
+            continue
+        record = create_round(
+            connection,
+            found.round,
+            found.objective,
+            found.meaning,
+            found.search,
+            found.command,
+            folder=folder,
+            directory=file.parent.name,
+        )
+        if found.created:
+            when = update(round_table).where(round_table.c.id == record.id)
+            connection.execute(when.values(created=found.created))
+        belongs[record.id] = found
+        keys: dict[int, int] = {}  # number -> key, for the repeats, whose folders sort after
+        for path in sorted(file.parent.glob(f"t*/{TRIAL_FILE}")):
+            try:
+                own = read_trial(path)
+            except (Damaged, OSError):
+                unreadable.append(path)
+                continue
+            search = ADDED if own.index is None and own.number is not None else found.search
+            moved = own.folder != f"{file.parent.name}/{path.parent.name}"
+            key = None if moved else add_row(connection, record.id, own, search, keys)
+            if key is None:
+                unreadable.append(path)
+                continue
+            if own.number is not None:
+                keys[own.number] = key
+            ends = results_in(path.parent)
+            replay(database, connection, replace(own, trial=key), ends, fence)
+            trials += 1
+            ended += any(each.outcome.becomes in ENDED for each in ends)
+    return _Filled(len(belongs), trials, ended, tuple(unreadable), belongs)
+
+
+def _conclusions(places: list[Path]) -> tuple[list[version_1.Conclusion], tuple[Path, ...]]:
+    """What was concluded: that about no round may stand in the store's own folder."""
+    read = [journal.read(place) for place in places]
+    known: dict[tuple[float, str], version_1.Conclusion] = {}
+    for one in (one for own, _ in read for one in own):
+        before = known.get((one.written, one.kind))
+        if before is None or before.version < one.version:  # each once, by its newest file
+            known[one.written, one.kind] = one
+    return [known[key] for key in sorted(known)], tuple(p for _, paths in read for p in paths)
+
+
+def _give_to_campaigns(connection: Connection, rounds: Mapping[int, SpooledRound]) -> None:
+    """Make rounds their campaigns' again; files of version 1 say so by their names."""
+    campaigns = {row.name: row.id for row in connection.execute(select(campaign))}
+    for key, found in rounds.items():
+        if found.campaign in campaigns:
+            own = update(round_table).where(round_table.c.id == key)
+            values = {"campaign": campaigns[found.campaign], "purpose": found.purpose}
+            connection.execute(own.values(values))
+    old = [key for key, found in rounds.items() if found.campaign is None]
+    version_1.adopt_rounds(connection, only=old)

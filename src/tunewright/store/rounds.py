@@ -22,18 +22,7 @@ from tunewright.errors import Damaged, NotFound, RoundChanged
 from tunewright.messages import Message
 from tunewright.remedies import FirstRun, ListRounds
 from tunewright.store import plain_json
-from tunewright.store.database import Database, beside
-from tunewright.store.definition import (
-    meaning_data,
-    meaning_from,
-    objective_data,
-    objective_from,
-)
-from tunewright.store.schema import campaign as campaign_table, round_table, trial
-from tunewright.store.seed import split_seed
-from tunewright.store.storable import LONGEST_TEXT, storable
-from tunewright.store.trial import Status
-from tunewright.store.trial_rows import (
+from tunewright.store.claims import (
     Suggestions,
     add_missing,
     begun_on_disk,
@@ -41,17 +30,50 @@ from tunewright.store.trial_rows import (
     positions,
     set_made,
 )
+from tunewright.store.database import Database, beside
+from tunewright.store.plain_json import LONGEST_TEXT, storable
+from tunewright.store.schema import campaign as campaign_table, round_table, trial
+from tunewright.store.trial import Status, split_seed
 
 # how the names of removed rounds begin: with a sign that no name may have
 REMOVED = "\x1fremoved\x1f"
 ASKED = "ask and tell"  # the command of a round without a training program of ours
-
-
 _ROUNDS = select(round_table, campaign_table.c.name.label("of_campaign")).outerjoin(
     campaign_table, campaign_table.c.id == round_table.c.campaign
 )
 _PRESENT = ~round_table.c.name.startswith(REMOVED)
 Adopt = Callable[[Connection, int], None]
+
+
+def objective_data(objective: Objective) -> dict[str, Any]:
+    """The objective as plain JSON data."""
+    return {
+        "metric": objective.metric,
+        "minimize": objective.minimize,
+        "at": objective.at,
+        "subject_to": {name: list(limit) for name, limit in objective.subject_to.items()},
+    }
+
+
+def objective_from(data: Mapping[str, Any]) -> Objective:
+    """The objective that plain data means."""
+    limits = {name: (limit[0], limit[1]) for name, limit in data["subject_to"].items()}
+    return Objective(data["metric"], data["minimize"], data["at"], limits)
+
+
+def meaning_data(meaning: Meaning) -> dict[str, Any]:
+    """The meanings as plain JSON data."""
+    means = {
+        name: list(spelled) if isinstance(spelled, tuple) else spelled
+        for name, spelled in meaning.means.items()
+    }
+    found: dict[str, Any] = {"means": means, "off": dict(meaning.off)}
+    return {**found, "deterministic": True} if meaning.deterministic else found
+
+
+def meaning_from(data: Mapping[str, Any]) -> Meaning:
+    """The meanings that plain data means."""
+    return Meaning(data["means"], data["off"], data.get("deterministic", False))
 
 
 @dataclass(frozen=True)

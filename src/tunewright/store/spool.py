@@ -24,13 +24,18 @@ from tunewright.design.round import Round
 from tunewright.design.round_data import as_data, from_data
 from tunewright.errors import Damaged, StoreError
 from tunewright.snapshot import flush
-from tunewright.store.claim import Claim
-from tunewright.store.definition import meaning_data, meaning_from, objective_data, objective_from
+from tunewright.store.claims import trial_folder
+from tunewright.store.database import make_folder, opener
 from tunewright.store.outcome import Ended, check_fields, outcome_data, outcome_from
 from tunewright.store.plain_json import read_object
-from tunewright.store.private import make_folder, opener
-from tunewright.store.rounds import RoundRecord
-from tunewright.store.trial_rows import trial_folder
+from tunewright.store.rounds import (
+    RoundRecord,
+    meaning_data,
+    meaning_from,
+    objective_data,
+    objective_from,
+)
+from tunewright.store.trial import Claim
 
 REMOVED_FILE = "removed.json"  # in the folder of a round that was removed
 ROUND_FILE = "round.json"

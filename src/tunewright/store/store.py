@@ -33,45 +33,34 @@ from tunewright.design.round import Round
 from tunewright.errors import NotFound, StoreError
 from tunewright.messages import Message
 from tunewright.store import (
-    applied,
     backup,
     campaigns,
     claims,
-    evaluations,
     fenced_writes,
-    imported as foreign,
-    integrity,
     launches,
     leases,
-    notes,
     open_store as opening,
-    probes,
     provenance as provenances,
     read_round as reading,
-    recovery,
-    removal,
+    replay,
     rounds,
     spool,
+    user_requests,
 )
-from tunewright.store.campaigns import CampaignRecord, CampaignStep
-from tunewright.store.claim import Claim
-from tunewright.store.evaluations import Evaluation
-from tunewright.store.integrity import Fault
+from tunewright.store.backup import Fault
+from tunewright.store.campaigns import CampaignRecord, CampaignStep, ProbeRecord
+from tunewright.store.claims import At, Suggestions
 from tunewright.store.judge import judged
-from tunewright.store.launches import Baseline, Launched, Place, Receipt
+from tunewright.store.launches import Baseline, Evaluation, Launched, Place, Receipt
 from tunewright.store.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
-from tunewright.store.notes import Note, Stops
-from tunewright.store.origins import read_origins
 from tunewright.store.outcome import Outcome
-from tunewright.store.probes import ProbeRecord
-from tunewright.store.provenance import Provenance
+from tunewright.store.provenance import Provenance, read_origins
 from tunewright.store.read_round import Attempt, Snapshot
-from tunewright.store.recovery import Imported
-from tunewright.store.removal import Removed, Renamed
+from tunewright.store.replay import Imported
 from tunewright.store.results import Results
 from tunewright.store.rounds import RoundRecord
-from tunewright.store.trial import Trial
-from tunewright.store.trial_rows import At, Suggestions
+from tunewright.store.trial import Claim, Trial
+from tunewright.store.user_requests import Note, Removed, Renamed, Stops
 
 log = logging.getLogger(__name__)
 __all__ = ["Claim", "LeaseWatch", "Reclaimed", "RoundRecord", "Stops", "Store", "Worker"]
@@ -126,7 +115,7 @@ class Store:
 
     def faults(self, folders: bool = False) -> list[Fault]:
         """Records that are not what was written; `folders` compares the trial folders too."""
-        return list(integrity.faults(self._database, folders))
+        return list(backup.faults(self._database, folders))
 
     def close(self) -> None:
         """Close every connection."""
@@ -219,7 +208,7 @@ class Store:
 
     def keep(self, results: Results, command: str = "") -> RoundRecord:
         """Write results that were made elsewhere, so that they can be read like any round."""
-        return self.round(foreign.keep(self._database, results, command))
+        return self.round(replay.keep_imported(self._database, results, command))
 
     def rounds(self) -> list[RoundRecord]:
         """All rounds, oldest first."""
@@ -231,19 +220,19 @@ class Store:
 
     def remove(self, name: str) -> Removed:
         """Take a round out of every list; `bring_back` undoes it."""
-        return removal.remove(self._database, self.round(name), self._default_root)
+        return user_requests.remove(self._database, self.round(name), self._default_root)
 
     def removed(self) -> list[Removed]:
         """The rounds that were removed, the newest first."""
-        return removal.removed(self._database, self._default_root)
+        return user_requests.removed(self._database, self._default_root)
 
     def bring_back(self, name: str) -> Removed:
         """Undo the newest removal of a round of this name."""
-        return removal.bring_back(self._database, name, self._default_root)
+        return user_requests.bring_back(self._database, name, self._default_root)
 
     def rename(self, old: str, new: str) -> Renamed:
         """Give a round another name."""
-        return removal.rename(self._database, self.round(old), new, self._default_root)
+        return user_requests.rename(self._database, self.round(old), new, self._default_root)
 
     @property
     def _default_root(self) -> Path | None:
@@ -304,7 +293,7 @@ class Store:
 
         `only` limits it to these trials, by their identity.
         """
-        return recovery.import_spool(self._database, round_id, root, only)
+        return replay.import_spool(self._database, round_id, root, only)
 
     # trials
 
@@ -378,7 +367,7 @@ class Store:
 
     def applied(self, claim: Claim, values: Mapping[str, Any]) -> None:
         """Keep the values that an attempt's program reports it used, all of them so far."""
-        applied.keep(self._database, claim, values)
+        provenances.keep_applied(self._database, claim, values)
 
     # reading
 
@@ -386,7 +375,7 @@ class Store:
         """A round as recorded, judged by its objective."""
         with self._database.reading() as connection:
             record = self.round(name)
-            elsewhere = foreign.is_imported(connection, record.id)
+            elsewhere = replay.is_imported(connection, record.id)
             trials, repeats = reading.read_trials(self._database, record, not elsewhere)
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
@@ -432,7 +421,7 @@ class Store:
     def trial(self, key: int) -> Trial:
         """One trial or repeat by its identity, judged by the objective of its round."""
         with self._database.reading() as connection:
-            elsewhere = foreign.is_imported_trial(connection, key)
+            elsewhere = replay.is_imported_trial(connection, key)
         found = reading.read_trial(self._database, key, not elsewhere)
         if found is None:
             raise NotFound("trial.no_such_key", key=key, url=self.url)
@@ -441,7 +430,7 @@ class Store:
     def is_imported(self, trial: Trial) -> bool:
         """Whether another tool made this trial."""
         with self._database.reading() as connection:
-            return foreign.is_imported_trial(connection, trial.identity)
+            return replay.is_imported_trial(connection, trial.identity)
 
     def batches(self, claim: Claim) -> list[bytes]:
         """The stored batches of this attempt, in order."""
@@ -463,33 +452,33 @@ class Store:
 
     def note(self, round: RoundRecord | str, text: str | Message) -> None:
         """Keep a note about a round."""
-        notes.add_note(self._database, self._key(round), text)
+        user_requests.add_note(self._database, self._key(round), text)
 
     def notes(self, round: RoundRecord | str) -> list[Note]:
         """The notes of a round, oldest first."""
-        return notes.notes_of(self._database, self._key(round))
+        return user_requests.notes_of(self._database, self._key(round))
 
     def ask_stop(self, round_id: int, number: int | None = None) -> None:
         """Ask whoever runs a round to stop one trial, or all of it."""
-        notes.ask_stop(self._database, round_id, number)
+        user_requests.ask_stop(self._database, round_id, number)
 
     def stops(self, round_id: int) -> Stops:
         """Which trials of a round are to be stopped."""
-        return notes.stops(self._database, round_id)
+        return user_requests.stops(self._database, round_id)
 
     def clear_stops(self, round_id: int, number: int | None = None) -> None:
         """Forget a wish that was honoured: one trial's, or every one of the round."""
-        notes.clear_stops(self._database, round_id, number)
+        user_requests.clear_stops(self._database, round_id, number)
 
     # what was concluded from trials
 
     def add_evaluation(self, round_id: int, evaluation: Evaluation) -> None:
         """Add an offline evaluation, and its metrics to the curves of its trial."""
-        evaluations.add(self._database, round_id, evaluation)
+        launches.add_evaluation(self._database, round_id, evaluation)
 
     def evaluations(self, round_id: int | None = None) -> list[Evaluation]:
         """The offline evaluations of one round or of all, oldest first."""
-        return evaluations.read(self._database, round_id)
+        return launches.read_evaluations(self._database, round_id)
 
     def add_launch(
         self,
@@ -523,7 +512,9 @@ class Store:
         campaign: str = "",
     ) -> int:
         """Keep the answer of a probe about a workload, as plain data; its key."""
-        return probes.add(self._database, name, workload, answer, metric=metric, campaign=campaign)
+        return campaigns.add_probe(
+            self._database, name, workload, answer, metric=metric, campaign=campaign
+        )
 
     def probes(
         self,
@@ -533,7 +524,9 @@ class Store:
         name: str | None = None,
     ) -> list[ProbeRecord]:
         """The answers about a workload, of a campaign, of one probe, or all; oldest first."""
-        return probes.read(self._database, workload=workload, campaign=campaign, name=name)
+        return campaigns.read_probes(
+            self._database, workload=workload, campaign=campaign, name=name
+        )
 
     # campaigns
 

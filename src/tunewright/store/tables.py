@@ -1,15 +1,21 @@
-"""Results as tables: one row per trial, or one row per logged point."""
+"""Results as tables, as files for other programs, and as a card in a notebook."""
 
 from __future__ import annotations
 
+import csv
+import json
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tunewright.design.conditions import Fixed, Hyperparameter, holds
 from tunewright.design.ranges import Value
 from tunewright.design.study import Study
-from tunewright.errors import StoreError, need
+from tunewright.errors import DesignError, StoreError, need
+from tunewright.messages import Message, markup, words
 from tunewright.store.judge import value_at
+from tunewright.store.plain_json import finite
 from tunewright.store.trial import Trial
 
 if TYPE_CHECKING:
@@ -17,8 +23,10 @@ if TYPE_CHECKING:
     import polars
 
     from tunewright.store.results import Results
-
 Table = Literal["trials", "curves"]
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet run a cell
+_MOST_STUDIES = 12
+_MOST_SETTINGS = 30  # hyperparameters of the best trial
 
 
 def columns_of(results: Results, table: Table) -> dict[str, list[Any]]:
@@ -133,3 +141,91 @@ def _one_kind(values: list[Any]) -> list[Any]:
     if kinds == {int, float}:
         return [None if value is None else float(value) for value in values]
     return [None if value is None else str(value) for value in values]
+
+
+def write_export(results: Results, path: Path, table: Table) -> Path:
+    """Write the table to a file whose ending names the format; the old file is replaced whole."""
+    ending = path.suffix.lower()
+    if ending not in (".csv", ".parquet", ".json"):
+        raise DesignError("export.bad_ending", path=path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        if ending == ".parquet":
+            polars_frame(results, table).write_parquet(unfinished)
+        elif ending == ".csv":
+            _write_csv(columns_of(results, table), unfinished)
+        else:
+            _write_json(columns_of(results, table), unfinished)
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise StoreError("file.not_written", path=path, reason=error.strerror or error) from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def quoted(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: text that looks like one gets a quote mark.
+
+    >>> quoted("=HYPERLINK(...)"), quoted(-0.5), quoted("-0.5"), quoted("adam")
+    ("'=HYPERLINK(...)", -0.5, '-0.5', 'adam')
+    """
+    if not isinstance(value, str) or not value.startswith(FORMULA):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return "'" + value
+    return value
+
+
+def _write_csv(columns: dict[str, list[Any]], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+        writer = csv.writer(file)
+        writer.writerow([quoted(name) for name in columns])
+        for row in zip(*columns.values(), strict=True):
+            writer.writerow([quoted(value) for value in row])
+
+
+def _write_json(columns: dict[str, list[Any]], path: Path) -> None:
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    path.write_text(json.dumps(finite(rows), indent=1, allow_nan=False), encoding="utf-8")
+
+
+def card(results: Results) -> str:
+    """A small HTML card that survives a saved or untrusted notebook."""
+    facts = {"counts": dict(results.counts), "trials": len(results.trials)}
+    lines = [results.round.asks, Message("card.results", facts).text, *_best(results)]
+    lines += [
+        Message(
+            "card.limits",
+            {"text": "; ".join(caveat.text for caveat in results.round.caveats)[:400]},
+        ).text
+    ] * bool(results.round.caveats)
+    return markup.card(results.round.name, lines, table=_studies(results))
+
+
+def _best(results: Results) -> list[str]:
+    objective = results.objective
+    if not (top := results.top(1)):
+        return [Message("card.none_completed", {"objective": str(objective)}).text]
+    best = top[0]
+    settings = dict(list(best.configuration.items())[:_MOST_SETTINGS])
+    facts = {"metric": objective.metric, "value": best.value, "step": best.best_step}
+    return [Message("answer.best", {**facts, "trial": best.number, "settings": settings}).text]
+
+
+def _studies(results: Results) -> markup.Table | None:
+    """The best of each study, where there are several."""
+    if len(results.studies) < 2:
+        return None
+    rows = []
+    for study in results.studies[:_MOST_STUDIES]:
+        ranked = [t for t in results.of(study) if t.value is not None]
+        sign = results.objective.sign
+        best: Trial | None = max(ranked, key=lambda t: sign * (t.value or 0.0), default=None)
+        shown = "-" if best is None else words.number(best.value)
+        rows.append((study.label, shown, "-" if best is None else best.number))
+    names = ("study", "best", "trial")
+    columns = tuple(Message(f"card.label.{name}").text for name in names)
+    return markup.Table(columns, tuple(rows))

@@ -1,13 +1,26 @@
-"""A trial: one configuration, what became of it, and its curves."""
+"""A trial: one configuration, its seed, the claim of it, its curves, the snapshot selected.
+
+All studies of a round share the seed at the same index, so that scientific settings are compared on
+equal draws; a repeat has a fresh one by its count; the data split is alike for the whole round.
+
+Training runs to its last step and the checkpoint is selected afterwards (playbook, "Saving
+checkpoints and retrospectively selecting the best checkpoint").
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
+from tunewright import snapshot
+from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.messages import Message, markup, words
+from tunewright.seeds import derived
 from tunewright.store.curves import Curves
 
 # `pruned`: stopped early because it did not look promising, so its value is unknown (censored);
@@ -15,7 +28,8 @@ from tunewright.store.curves import Curves
 # "unmeasured" is judged, never stored: it completed, without the metric that is asked for now
 Status = Literal["pending", "running", "completed", "infeasible", "failed", "pruned", "unmeasured"]
 ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "unmeasured")
-MOST_SHOWN = 12  # hyperparameters of a trial printed on one line
+_MOST_SHOWN = 12  # hyperparameters of a trial printed on one line
+NOBODY = 0  # the owner of an attempt that no worker holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +73,8 @@ class Trial:
 
     def __repr__(self) -> str:
         """What became of it and its configuration, on one line; without curves."""
-        shown = words.settings(dict(list(self.configuration.items())[:MOST_SHOWN]))
-        more = ", ..." if len(self.configuration) > MOST_SHOWN else ""
+        shown = words.settings(dict(list(self.configuration.items())[:_MOST_SHOWN]))
+        more = ", ..." if len(self.configuration) > _MOST_SHOWN else ""
         return words.one_line(f"<{self._headline} ({shown}{more})>")
 
     def _repr_html_(self) -> str:
@@ -87,3 +101,115 @@ class Trial:
     def ended(self) -> bool:
         """Whether anything more can happen to it."""
         return self.status in ENDED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """The right to run one attempt at one trial; every write about it carries this.
+
+    `trial.json` in the folder of a trial has its newest claim, and each event that a watcher
+    receives has the claim that it is about.
+    """
+
+    trial: int  # the store's key
+    attempt: int  # from 1
+    number: int | None  # round-wide; None: a repeat
+    study: int
+    index: int | None  # position in the study's sequence; None: added by hand, or a repeat
+    configuration: Mapping[str, Value] | None  # None: to be filled by an adaptive search
+    unit: Mapping[str, float]
+    seed: int
+    folder: str  # relative to the folder of trials; the same for every attempt
+    # what follows is known while somebody holds it; `trial.json` does not have it
+    worker: int = NOBODY  # the owner's key
+    split_seed: int = 0
+    attempts_died: int = 0  # earlier attempts that died; three make a trial failed
+
+
+def claim_of(trial: Trial) -> Claim:
+    """The claim of a recorded trial's first attempt, held by nobody: to import or to measure it."""
+    return Claim(
+        trial=trial.identity,
+        attempt=1,
+        number=trial.number,
+        study=trial.study,
+        index=trial.index,
+        configuration=trial.configuration,
+        unit=trial.unit,
+        seed=trial.seed,
+        folder=trial.folder,
+    )
+
+
+def trial_seed(round_seed: int, index: int) -> int:
+    """The seed of every study's trial at this index."""
+    return derived(round_seed, "trial", index)
+
+
+def added_seed(round_seed: int, number: int) -> int:
+    """The seed of a trial added by hand, which has no index."""
+    return derived(round_seed, "added", number)
+
+
+def repeat_seed(round_seed: int, count: int) -> int:
+    """The seed of a trial's repeat number `count`, from 1: candidate and baseline share it."""
+    return derived(round_seed, "repeat", count)
+
+
+def split_seed(round_seed: int) -> int:
+    """The seed of the data split, alike for every trial of a round."""
+    return derived(round_seed, "split", 0)
+
+
+@dataclass(frozen=True)
+class Selected:
+    """The snapshot chosen for a trial."""
+
+    path: Path
+    step: int  # of the snapshot
+    wanted: int  # the trial's best step
+
+    @property
+    def exact(self) -> bool:
+        """Whether the best step itself was kept."""
+        return self.step == self.wanted
+
+
+def selected(root: Path | str, trial: Trial, objective: Objective | None = None) -> Selected | None:
+    """The snapshot of the trial's best step; None if none is on the disk.
+
+    Where that step was not kept: the one at whose step the `objective` was best, if it was logged
+    there, else the nearest. Every folder of snapshots inside the trial folder counts: those of
+    `run.save`, and those a program kept by `pipeline.keep_best`. Of two equally near the later one
+    is taken.
+    """
+    if trial.best_step is None:
+        return None
+    folder, wanted = Path(root, trial.folder), trial.best_step
+    inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    kept = [found for path in (folder, *inside) for found in snapshot.listed(path)]
+    if not kept:
+        return None
+    worth = {} if objective is None else _losses(trial, objective, {s.step for s in kept})
+
+    def rank(found: snapshot.Snapshot) -> tuple[bool, float, int, int, int]:
+        loss = worth.get(found.step, np.inf)
+        distance = abs(found.step - wanted)
+        return distance != 0, loss, distance, -found.step, -found.attempt
+
+    chosen = min(kept, key=rank)
+    return Selected(chosen.path, chosen.step, wanted)
+
+
+def _losses(trial: Trial, objective: Objective, steps: set[int]) -> dict[int, float]:
+    """The objective at these steps, lower is better, where it was logged there.
+
+    Nothing if the trial was judged by another objective than this one.
+    """
+    curve = trial.curves.only(objective.metric)
+    if curve is None or objective.at != "best" or trial.value is None:
+        return {}
+    logged = {int(s): float(v) for s, v in zip(curve.steps, curve.values, strict=True)}
+    if logged.get(trial.best_step or 0) != trial.value:
+        return {}
+    return {step: -objective.sign * logged[step] for step in steps if step in logged}

@@ -20,13 +20,13 @@ from sqlalchemy import Connection, select, update
 
 from tunewright.errors import Damaged
 from tunewright.messages import Message
-from tunewright.store import plain_json, reason
+from tunewright.store import outcome, plain_json
 from tunewright.store.schema import campaign, campaign_step, round_table
 
-KINDS = {"evaluation": "evaluation", "campaign": "campaign", "campaign step": "campaign_step"}
-TABLES = ("finding", "probe", "launch", "baseline", "note")
-PROBE = "probe"  # the kind of a step that asks for one
-LEGACY = "campaign.legacy"  # the code of a sentence of version 1
+_KINDS = {"evaluation": "evaluation", "campaign": "campaign", "campaign step": "campaign_step"}
+_TABLES = ("finding", "probe", "launch", "baseline", "note")
+_PROBE = "probe"  # the kind of a step that asks for one
+_LEGACY = "campaign.legacy"  # the code of a sentence of version 1
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def conclusion(data: Mapping[str, Any], path: Path) -> Conclusion:
     """A conclusion out of a file of version 1; Damaged if it is none."""
     kind, payload = data.get("kind"), data.get("payload")
     right = (
-        kind in TABLES
+        kind in _TABLES
         and isinstance(data.get("written"), int | float)
         and isinstance(data.get("key"), int)
         and isinstance(payload, dict)
@@ -70,7 +70,7 @@ def document(
     place: Mapping[str, Any] | None,
 ) -> Conclusion:
     """The conclusion of a document: `about` is its round, `place` the evaluated trial."""
-    told = KINDS[payload["kind"]] if kind == "finding" else kind
+    told = _KINDS[payload["kind"]] if kind == "finding" else kind
     made = _ROWS[told](payload)
     if told in ("launch", "evaluation", "note"):
         made["round"] = about
@@ -94,7 +94,7 @@ def _campaign(told: Mapping[str, Any]) -> dict[str, Any]:
 
 def _why_not(told: str) -> dict[str, Any] | None:
     """Why a probe cannot be asked; version 1 had an empty text where it can."""
-    return Message(LEGACY, {"text": told}).to_data() if told else None
+    return Message(_LEGACY, {"text": told}).to_data() if told else None
 
 
 def _step(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _step(told: Mapping[str, Any]) -> dict[str, Any]:
         "campaign": _text(told["name"]),
         "number": 0,  # by their order, see `completed`
         "kind": _text(told["step"]),
-        "reason": reason.encode(Message(LEGACY, {"text": _text(told["reason"])})),
+        "reason": outcome.encode(Message(_LEGACY, {"text": _text(told["reason"])})),
         "round": {"name": told["round"]} if told.get("round") else None,
         "probe": None,
     }
@@ -222,7 +222,7 @@ def adopt_rounds(connection: Connection, only: Collection[int] | None = None) ->
             continue
         own, purpose = None, ""
         if row.name.startswith("probe_"):
-            own, purpose = _asked_by(row.created, spans), PROBE
+            own, purpose = _asked_by(row.created, spans), _PROBE
         for name in campaigns:
             found = re.fullmatch(re.escape(name) + r"_\d+_([a-z]+)", row.name)
             if found:
@@ -242,7 +242,9 @@ def _probing(taken: Iterable[tuple[str, str, float]]) -> dict[str, list[tuple[fl
     for name, kind, written in taken:
         steps.setdefault(name, []).append((kind, written))
     return {
-        name: [(at, then) for (kind, at), (_, then) in pairwise([*own, ("", inf)]) if kind == PROBE]
+        name: [
+            (at, then) for (kind, at), (_, then) in pairwise([*own, ("", inf)]) if kind == _PROBE
+        ]
         for name, own in steps.items()
     }
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.present.live_figures import frame
+from tunewright.store.fenced_writes import BUCKETS, Buckets
 from tunewright.store.overview import Overview
-from tunewright.store.summary import BUCKETS, Buckets
 
 WIDE = 20.0  # a ratio of the 95th to the 5th percentile beyond which a loss is drawn by logarithm
 HEIGHT = 160  # rows of a density image; it has a column per bucket

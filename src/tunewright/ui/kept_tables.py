@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tunewright.store.fenced_writes import AT_ONCE
 from tunewright.store.overview import Overview, read_overview
 from tunewright.store.store import Store
-from tunewright.store.summary import AT_ONCE
 from tunewright.ui import columns
 
 MOST = 8  # rounds that are kept; the one that was used longest ago is dropped

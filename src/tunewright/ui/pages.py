@@ -16,8 +16,8 @@ from tunewright.present.envelope import of_campaign, plain
 from tunewright.present.live_figures import axis_of
 from tunewright.probes.probe import message_of
 from tunewright.store import overview
+from tunewright.store.campaigns import ProbeRecord
 from tunewright.store.overview import STATUSES, Overview
-from tunewright.store.probes import ProbeRecord
 from tunewright.store.rounds import RoundRecord
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial

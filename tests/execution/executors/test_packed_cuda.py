@@ -73,3 +73,12 @@ def test_a_trial_resumes_in_the_other_kind_of_process(first, tmp_path: Path) -> 
     (whole,) = lived(alone(), programs.on_gpu, tmp_path / "b", [configuration])
     assert later["valid_error"][1][-1] == whole.curves["valid_error"][1][-1]
     assert later["train_loss"][1][-50:] == whole.curves["train_loss"][1][-50:]
+
+
+def test_a_loop_of_its_own_is_captured_in_a_pack(tmp_path: Path) -> None:
+    settings = [{"learning_rate": rate, "device": "cuda", "steps": 600} for rate in RATES[:4]]
+    together = lived(Packed(trials=4), programs.own_loop, tmp_path / "packed", settings)
+    one_by_one = lived(alone(), programs.own_loop, tmp_path / "alone", settings)
+    assert [e for t in together for e in t.events if isinstance(e, Noted)] == []
+    assert [trial.outcome for trial in together] == ["completed"] * 4
+    assert [trial.curves for trial in together] == [trial.curves for trial in one_by_one]

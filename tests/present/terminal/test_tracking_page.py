@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from rich.console import Console
 
 from tunewright.present.terminal.round_page import print_tracking
-from tunewright.store.tracking import Tracked
+from tunewright.store.overview import Tracked
 
 
 def row(name: str, **more) -> Tracked:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from tunewright.errors import WorkloadError
-from tunewright.execution.command import Command
 from tunewright.execution.executors import devices as machine
 from tunewright.execution.executors.executor import Assignment, Event
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.pool import Isolate, Load, Pool, Seat
-from tunewright.execution.processes.shipping import ship
+from tunewright.execution.executors.loads import Loads
+from tunewright.execution.executors.pool import Isolate, Pool, Seat
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
@@ -42,9 +39,7 @@ class Local:
     isolate: Isolate = "auto"  # a fresh process per trial: "always", "never", or when it pays
 
     _pool: Pool | None = field(default=None, init=False, repr=False, compare=False)
-    _loads: list[tuple[Workload, Load]] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
+    _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense, every problem at once."""
@@ -68,7 +63,7 @@ class Local:
 
     def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
         """Begin these attempts; those without a seat wait for one."""
-        load = self._load(workload)
+        load = self._loads.of(workload)
         if self._pool is None:
             self._pool = Pool(self._seats(), self._limits, self.isolate)
         self._pool.start(load, assignments)
@@ -117,39 +112,3 @@ class Local:
                 environment[machine.VISIBLE] = ",".join(devices)
             seats.append(Seat(devices, environment))
         return seats
-
-    def _load(self, workload: Workload) -> Load:
-        """What workers receive of a workload, made once; refuses what cannot be started."""
-        for known, load in self._loads:
-            if known is workload:
-                return load
-        load = load_of(workload)
-        self._loads.append((workload, load))
-        return load
-
-
-def load_of(workload: Workload) -> Load:
-    """A workload as a worker receives it; refuses what cannot be started or shipped."""
-    meaning = workload.meaning
-    about = {
-        "kind": "load",
-        "objective": asdict(workload.objective),
-        "meaning": {"means": dict(meaning.means), "off": dict(meaning.off)},
-    }
-    if isinstance(workload.train, Command):
-        program = workload.train.words[0]
-        if not program.fields and shutil.which(program.texts[0]) is None:
-            raise WorkloadError("command.no_such_program", program=program.texts[0])
-        train = workload.train
-        own = {"command": train.template, "booleans": train.booleans, "read": list(train.read)}
-        if train.file is not None:
-            own["file"] = asdict(train.file)
-        return Load({**about, **own, "folder": os.getcwd()})
-    shipment = ship(workload.train)
-    fields = {
-        "path": shipment.path,
-        "folder": shipment.folder,
-        "module": shipment.module,
-        "name": shipment.name,
-    }
-    return Load({**about, **fields}, shipment.pickled)

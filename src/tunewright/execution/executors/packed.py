@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from tunewright.execution.executors import devices as machine
 from tunewright.execution.executors.executor import Assignment, Event
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.local import LAUNCHER, Local, load_of
+from tunewright.execution.executors.loads import Loads
+from tunewright.execution.executors.local import LAUNCHER, Local
 from tunewright.execution.executors.packed_lane import MOST_TRIALS
-from tunewright.execution.executors.packed_pool import Bay, PackPool
-from tunewright.execution.executors.pool import Load
+from tunewright.execution.executors.packed_pool import Bay, PackPool, PackSize
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
-AUTO = 16  # trials at once by default: beyond it small models gain little
+AUTO = 8  # trials at once to begin with, where the number is not given
 OWN_PROCESSES = 8  # trials at once of those that cannot train in a pack, per GPU
 
 
@@ -38,15 +38,13 @@ class Packed:
     the others to pending; they resume from their snapshots.
     """
 
-    trials: int | None = None  # at once on a GPU; None: 16, or fewer where memory is short
+    trials: int | None = None  # at once on a GPU; None: 8, and more while that is faster
     device: int | str | Sequence[int | str] = 0
     trial_timeout_s: float | None = None  # of one attempt
     no_progress_timeout_s: float | None = None  # without a step reported
 
     _pool: PackPool | None = field(default=None, init=False, repr=False, compare=False)
-    _loads: list[tuple[Workload, Load]] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
+    _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -61,12 +59,14 @@ class Packed:
 
     @property
     def slots(self) -> int:
-        """How many trials can train at once."""
+        """How many trials can train at once; without `trials` it grows while that is faster."""
+        if self._pool is not None:
+            return self._pool.slots
         return (self.trials or AUTO) * len(self._devices)
 
     def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
         """Begin these attempts; those without a place wait for one."""
-        load = self._load(workload)
+        load = self._loads.of(workload)
         if self._pool is None:
             self._pool = PackPool(self._bays(), self._limits, self._alone())
         self._pool.start(workload, load, assignments)
@@ -120,13 +120,6 @@ class Packed:
             for name in LAUNCHER:
                 environment.pop(name, None)
             environment[machine.VISIBLE] = "" if device == "cpu" else device
-            bays.append(Bay(device, environment, self.trials or AUTO))
+            size = PackSize(self.trials or AUTO, self.trials or MOST_TRIALS, self.trials is None)
+            bays.append(Bay(device, environment, size))
         return bays
-
-    def _load(self, workload: Workload) -> Load:
-        for known, load in self._loads:
-            if known is workload:
-                return load
-        load = load_of(workload)
-        self._loads.append((workload, load))
-        return load

@@ -14,12 +14,13 @@ import contextlib
 import queue
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+LAUNCHES = 4  # graphs of a trial in the driver's queue before the next has its turn
 TURN = 10  # steps of a trial before the next has its turn, where the CPU stands in
 MOST_TRIALS = 32  # torch has 32 streams per device
 
@@ -106,6 +107,7 @@ class Pack:
         self.torch, self.on_cpu, self.trials = torch, on_cpu, trials
         self.baton = threading.Lock()
         self.streams = [None if on_cpu else torch.cuda.Stream() for _ in range(trials)]
+        self.steps = 0  # replayed by now, of all trials
         self.last: Any = None  # an event: what the last holder of the baton launched by itself
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         fresh = Surroundings(torch)
@@ -147,11 +149,12 @@ class Pack:
             active = [job for job in active if job.parts]
 
     def _replay(self, job: Job) -> None:
-        torch = self.torch
-        with torch.cuda.stream(job.lane.stream):
+        self.torch.cuda.set_stream(job.lane.stream)
+        for _ in range(LAUNCHES):
             job.replay()
             if not job.parts:
                 job.done.record()
+                return
 
     def _steps(self, job: Job) -> None:
         """The stand-in's turn: steps draw random numbers, so it needs the trial's surroundings."""
@@ -224,9 +227,13 @@ class TrialLane:
         self.refused = reason
         raise Unpackable(reason)
 
-    def replay(self, *parts: tuple[Any, int]) -> None:
-        """Have the driver replay it; the other trials run until the device has done it."""
+    def replay(self, *parts: tuple[Any, int], then: Callable[[], None] | None = None) -> None:
+        """Have the driver replay it; the other trials run until the device has done it, and `then`.
+
+        What `then` reads on the device it reads on the trial's stream.
+        """
         job = Job(self, list(parts))
+        steps = sum(count for _, count in parts)
         if self.stream is not None:
             job.done = self._pack.torch.cuda.Event(blocking=True)
         with self.released():
@@ -234,8 +241,11 @@ class TrialLane:
             job.launched.wait()
             if job.error is None and job.done is not None:
                 job.done.synchronize()
+            if job.error is None and then is not None:
+                then()
         if job.error is not None:
             raise job.error
+        self._pack.steps += steps
 
     @contextlib.contextmanager
     def released(self) -> Iterator[None]:

@@ -26,8 +26,9 @@ from tunewright.execution.executors.executor import (
     Noted,
 )
 from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.loads import Load
 from tunewright.execution.executors.local import Local
-from tunewright.execution.executors.pool import SCARCE, Load
+from tunewright.execution.executors.pool import SCARCE
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.event_frames import as_event
 from tunewright.execution.processes.frames import Head
@@ -40,6 +41,8 @@ from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome, outcome_from
 
 MODULE = "tunewright.execution.executors.packed_worker"
+READINGS = 3  # of the pace, before a pack changes its size; each is of a second
+GAIN = 1.1  # twice as many trials must train so many times as many steps per second
 CHECK_S, ALONE_S = 0.25, 0.02  # how often limits, and the trials in their own process, are read
 
 
@@ -61,16 +64,63 @@ class Job:
 
 
 @dataclass(eq=False)
+class PackSize:
+    """How many trials a pack trains at once.
+
+    Where it `adapts`, twice as many, as long as that trains a tenth more steps per second.
+
+    >>> size = PackSize(8, most=32, adapts=True)
+    >>> for rate in (400.0, 390.0, 410.0, 600.0, 700.0, 710.0, 700.0, 720.0, 715.0):
+    ...     size.measured(rate)
+    >>> size.now, size.adapts
+    (16, False)
+    """
+
+    now: int
+    most: int
+    adapts: bool = False
+    _rates: list[float] = field(default_factory=list)  # of full packs of this size
+    _smaller: tuple[int, float] | None = None  # the size before, and its steps per second
+
+    def measured(self, rate: float) -> None:
+        """A full pack trained at this rate, steps per second of all its trials, for a while."""
+        if not self.adapts or rate <= 0:
+            return
+        self._rates.append(rate)
+        if len(self._rates) < READINGS:
+            return
+        rate = sorted(self._rates)[READINGS // 2]
+        self._rates.clear()
+        if self._smaller is not None and rate < GAIN * self._smaller[1]:
+            self.now, self.adapts = self._smaller[0], False
+        elif self.now >= self.most:
+            self.adapts = False
+        else:
+            self._smaller = self.now, rate
+            self.now = min(2 * self.now, self.most)
+
+    def fits(self, trials: int) -> None:
+        """There is memory for no more than so many."""
+        self.now, self.adapts = max(1, trials), False
+
+
+@dataclass(eq=False)
 class Bay:
     """One GPU, its process and the trials in it."""
 
     device: str
     environment: Mapping[str, str]
-    capacity: int
+    size: PackSize
     worker: WorkerProcess | None = None
     loads: list[Load] = field(default_factory=list)  # those that the process knows
     jobs: dict[int, Job] = field(default_factory=dict)  # by trial
     kills: memory.OomKills = field(default_factory=memory.OomKills)
+    full_since: float | None = None  # since when it has as many trials as it may
+
+    @property
+    def capacity(self) -> int:
+        """How many trials it takes at once."""
+        return self.size.now
 
 
 @dataclass(eq=False)
@@ -119,6 +169,11 @@ class PackPool:
         if not told and self._failure is not None:
             raise RuntimeError("the pool of packs has failed") from self._failure
         return told
+
+    @property
+    def slots(self) -> int:
+        """How many trials can train at once, as measured so far."""
+        return sum(bay.capacity for bay in self.bays)
 
     def close(self) -> None:
         """End everything, and wait until it is gone."""
@@ -191,6 +246,11 @@ class PackPool:
             else:
                 later.append((workload, load, assignment))
         self._waiting = later
+        for bay in self.bays:
+            if len(bay.jobs) < bay.capacity:
+                bay.full_since = None
+            elif bay.full_since is None:
+                bay.full_since = time.monotonic()
 
     def _room(self, trial: int) -> Bay | None:
         """The emptiest bay that takes this trial."""
@@ -225,7 +285,7 @@ class PackPool:
 
     def _hire(self, bay: Bay) -> None:
         self._started += 1
-        more = (str(bay.capacity), bay.device)
+        more = (str(bay.size.most), bay.device)
         worker = WorkerProcess(f"{self.mark}/{self._started}", bay.environment, MODULE, *more)
         bay.worker, bay.loads, bay.kills = worker, [], memory.OomKills()
         self._selector.register(worker.messages, selectors.EVENT_READ, lambda: self._listen(bay))
@@ -272,6 +332,9 @@ class PackPool:
     def _listen(self, bay: Bay) -> None:
         assert bay.worker is not None
         for head, body in bay.worker.told():
+            if head["kind"] == "pace":
+                self._paced(bay, head)
+                continue
             job = bay.jobs.get(head["trial"])
             if job is None:
                 continue
@@ -287,13 +350,18 @@ class PackPool:
                     self._forget(bay, job)
                     self._move(job.workload, job.assignment, head["reason"], job.stop_by)
                 case "crowded":
-                    bay.capacity = max(1, len(bay.jobs) - 1)
+                    bay.size.fits(len(bay.jobs) - 1)
                     self._most[job.assignment.trial] = bay.capacity
                     cause = Message("stopped.pack_crowded", {"beside": head["beside"]})
                     self._cut(bay, job, "stopped", cause)
                 case "ended":
                     self._most.pop(job.assignment.trial, None)
                     self._conclude(bay, job, outcome_from(head["outcome"]))
+
+    def _paced(self, bay: Bay, head: Head) -> None:
+        """So many steps were replayed in so many seconds: counts where the pack was full."""
+        if bay.full_since is not None and time.monotonic() - bay.full_since >= head["seconds"]:
+            bay.size.measured(head["steps"] / head["seconds"])
 
     def _gone(self, bay: Bay) -> None:
         """The process has ended by itself."""

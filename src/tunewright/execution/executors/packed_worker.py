@@ -8,7 +8,10 @@ that its steps can be captured is held back, so that it can still start anew in 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import faulthandler
+import gc
+import importlib
 import os
 import queue
 import sys
@@ -18,23 +21,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from tunewright.design.names import Meaning
-from tunewright.design.objective import Objective
 from tunewright.errors import need
 from tunewright.execution.executors.executor import Assignment, Event
 from tunewright.execution.executors.packed_lane import Pack, TrialLane
 from tunewright.execution.handle import Control, Handle
-from tunewright.execution.processes.attempt import Task, clean, judge, perform
+from tunewright.execution.processes.attempt import Task, judge, perform
 from tunewright.execution.processes.event_frames import as_frame
 from tunewright.execution.processes.frames import Head, Receiver, Sender
-from tunewright.execution.processes.shipping import Shipment, receive
-from tunewright.execution.processes.worker import BEAT_S, TELL_S, as_assignment, perish, tie_to
-from tunewright.messages import Message
+from tunewright.execution.processes.worker import (
+    BEAT_S,
+    TELL_S,
+    as_assignment,
+    perish,
+    task_of,
+    tie_to,
+)
 from tunewright.store.outcome import Outcome, outcome_data
 
 TRIAL = "tunewright trial"  # pipeline.capture knows the threads by it
 NO_LOOP = "its loop is not pipeline.fit"
-SWITCH_S = 1e-4  # the driver waits at most this long for Python; 5 ms would starve the GPU
+# the driver, and a thread that imports, wait at most this long for Python; 5 ms would starve them
+SWITCH_S = 2e-5
 BROKEN = 70  # exit status: the GPU's context is lost, for all trials
 
 
@@ -110,7 +117,7 @@ class PackWorker:
         while True:
             head, body = self._orders.get()
             if head["kind"] == "load":
-                self._tasks[head["load"]] = _task(head, body)
+                self._tasks[head["load"]] = task_of(head, body)
                 continue
             seat = self._seats.pop()
             attempt = Attempt(as_assignment(head["assignment"]), self._pack.lane(seat), seat)
@@ -141,8 +148,14 @@ class PackWorker:
             found.control.ask_stop()
 
     def _keep_telling(self) -> None:
+        paced, steps = time.monotonic(), self._pack.steps
         while True:
             time.sleep(TELL_S)
+            if (seconds := time.monotonic() - paced) > BEAT_S:
+                paced, before, steps = paced + seconds, steps, self._pack.steps
+                if self._attempts:
+                    about = {"kind": "pace", "steps": steps - before, "seconds": seconds}
+                    self._sender.send(about, b"")
             for attempt in list(self._attempts.values()):
                 control = attempt.control
                 if control is None:
@@ -255,16 +268,22 @@ def _out_of_memory(ended: Outcome) -> bool:
     return ended.reason is not None and ended.reason.code == "memory.exhausted"
 
 
-def _task(head: Head, body: bytes) -> Task | Outcome:
-    """The training function, built once per process."""
-    try:
-        shipment = Shipment(tuple(head["path"]), head["folder"], head["module"], head["name"], body)
-        about = Objective(**head["objective"]), Meaning(**head["meaning"])
-        return Task(receive(shipment), *about, tuple(head["devices"]))
-    except (Exception, SystemExit) as error:
-        end, cause, detail = judge(error)
-        reason = Message("trial.not_loaded", {"cause": cause.to_data()})
-        return Outcome(end, reason, clean(detail))
+def _wake_gpu() -> None:
+    """Make the GPU's context, which torch then finds, while torch is imported."""
+    with contextlib.suppress(Exception):  # torch reports what is wrong
+        cuda = ctypes.CDLL("libcuda.so.1")
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        if cuda.cuInit(0) == 0 and cuda.cuDeviceGet(ctypes.byref(device), 0) == 0:
+            cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+
+
+def _import_ahead() -> None:
+    """What every trial needs, while the first one loads its data; optimizers need the compiler."""
+    for name in ("torch._dynamo", "tunewright.pipeline"):
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+    gc.freeze()  # modules are never garbage: no collection looks at them again
+    gc.enable()
 
 
 def main(arguments: list[str]) -> NoReturn:
@@ -278,11 +297,17 @@ def main(arguments: list[str]) -> NoReturn:
         os.set_inheritable(descriptor, False)
     faulthandler.enable()
     sys.setswitchinterval(SWITCH_S)
+    gc.disable()  # importing makes a million objects and no garbage
     on_cpu = arguments[5] == "cpu"
+    if not on_cpu:
+        threading.Thread(target=_wake_gpu, daemon=True).start()
     torch: Any = need("torch", extra="torch", purpose="a pack of trials")
     if not on_cpu:
+        threading.Thread(target=_import_ahead, daemon=True).start()
         torch.cuda.init()
         torch.zeros(1, device="cuda")
+    else:
+        gc.enable()
     worker = PackWorker(source, target, Pack(torch, int(arguments[4]), on_cpu))
     for name in ("stdout", "stderr"):
         stream: Any = getattr(sys, name)

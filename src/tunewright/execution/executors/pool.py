@@ -26,6 +26,7 @@ from tunewright.execution.executors.executor import (
     Event,
 )
 from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.loads import Load
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.attempt import clean
 from tunewright.execution.processes.event_frames import as_event
@@ -43,19 +44,6 @@ MEMORY_S, PEAK_S = 0.5, 2.0  # how often memory is looked at, with and without a
 # the machine has no descriptor, process or memory left for a worker: that passes
 SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 LONG_S = 60.0  # from here on a fresh process costs nothing that matters
-
-
-@dataclass(frozen=True, eq=False)
-class Load:
-    """What a worker must know before its first trial: a training function or a command."""
-
-    head: Head
-    body: bytes = b""
-
-    @property
-    def is_command(self) -> bool:
-        """Whether the worker only looks after another program."""
-        return "command" in self.head
 
 
 @dataclass(eq=False)

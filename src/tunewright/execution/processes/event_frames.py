@@ -16,7 +16,7 @@ from tunewright.execution.executors.executor import (
     Stepped,
 )
 from tunewright.execution.processes.frames import Head
-from tunewright.store.reason import decode, encode
+from tunewright.store.outcome import decode, encode
 
 Frame = tuple[Head, bytes]
 

@@ -105,26 +105,7 @@ class Worker:
 
     def _load(self, head: Head, body: bytes) -> None:
         """Build the training function once, before its first trial."""
-        try:
-            train: Any
-            if "command" in head:
-                os.chdir(head["folder"])
-                train = Command(
-                    head["command"],
-                    head["booleans"],
-                    read=tuple(head.get("read", ())),
-                    file=GrowingFile(**head["file"]) if head.get("file") else None,
-                )
-            else:
-                path, folder = tuple(head["path"]), head["folder"]
-                train = receive(Shipment(path, folder, head["module"], head["name"], body))
-            objective = Objective(**head["objective"])
-            meaning = Meaning(**head["meaning"])
-            self._task = Task(train, objective, meaning, tuple(head["devices"]))
-        except (Exception, SystemExit) as error:
-            end, cause, detail = judge(error)
-            reason = Message("trial.not_loaded", {"cause": cause.to_data()})
-            self._task = Outcome(end, reason, clean(detail))
+        self._task = task_of(head, body)
         self._before = surroundings.look()
 
     def _attempt(self, assignment: Assignment) -> None:
@@ -168,6 +149,29 @@ class Worker:
             gc.collect()
             torch.cuda.empty_cache()  # the next trial, or a neighbour on the device, may need it
         return left
+
+
+def task_of(head: Head, body: bytes) -> Task | Outcome:
+    """The training function or command that a supervisor sent, or why it cannot be loaded."""
+    try:
+        train: Any
+        if "command" in head:
+            os.chdir(head["folder"])
+            train = Command(
+                head["command"],
+                head["booleans"],
+                read=tuple(head.get("read", ())),
+                file=GrowingFile(**head["file"]) if head.get("file") else None,
+            )
+        else:
+            path, folder = tuple(head["path"]), head["folder"]
+            train = receive(Shipment(path, folder, head["module"], head["name"], body))
+        about = Objective(**head["objective"]), Meaning(**head["meaning"])
+        return Task(train, *about, tuple(head["devices"]))
+    except (Exception, SystemExit) as error:
+        end, cause, detail = judge(error)
+        reason = Message("trial.not_loaded", {"cause": cause.to_data()})
+        return Outcome(end, reason, clean(detail))
 
 
 def perish() -> NoReturn:

@@ -31,7 +31,12 @@ def _continue_search(facts: Facts) -> str:
 
 def _search(facts: Facts) -> str:
     why = "exploration is complete" if facts["why"] is None else sentence(facts["why"])
-    return f"{why}; Bayesian search, {words.count(facts['trials'], 'trial')}"
+    said = f"{why}; Bayesian search, {words.count(facts['trials'], 'trial')}"
+    moved = facts.get("ranges")  # a step of an older version has none
+    if not moved:
+        return said
+    ranges = ", ".join(f"{column} in {range}" for column, range in moved.items())
+    return f"{said}; the best trials lie near the end of a range, so {ranges}"
 
 
 def _edge(facts: Facts) -> str:

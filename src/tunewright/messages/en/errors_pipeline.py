@@ -200,6 +200,9 @@ SENTENCES: dict[str, Template] = {
         "uninterrupted training."
     ),
     "fit.trace_folder": "trace={path}: its folder does not exist. Make it first.",
+    "captured_step.bad_metrics": "metrics={metrics!r} must be different names, at least one.",
+    "captured_step.bad_rows": "rows({step}, 1) must be a tuple of tensors with one row each.",
+    "captured_step.count": "The update returned {count} values for metrics={metrics!r}.",
     "gradient.no_room": "length={length}: room for at least one step is needed.",
     "gradient.not_read": "{count} steps are recorded and not read: read() before step {step}.",
     "hosts.bad_batch": (

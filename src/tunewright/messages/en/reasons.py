@@ -183,6 +183,8 @@ SENTENCES: dict[str, Template] = {
     "slurm.time_limit": "its Slurm task neared its time limit: it saved, and a new one resumes it",
     "slurm.superseded": "a later attempt of the trial was submitted",
     "slurm.orphaned": "its supervisor showed no sign of life",
+    "slurm.restarted": "Slurm started task {task} a second time; a new one resumes it",
+    "slurm.forgotten": "Slurm lost task {task}; a new one resumes it",
     "slurm.ended": "Slurm task {task} ended without a result: {state}",
     "stopped.asked": "asked to stop",
     "stopped.before_start": "stopped before it began",

@@ -32,7 +32,12 @@ def _continue_search(facts: Facts) -> str:
 
 def _search(facts: Facts) -> str:
     why = "探索已完成" if facts["why"] is None else sentence(facts["why"])
-    return f"{why}；贝叶斯搜索，{words.count(facts['trials'], 'trial')}"
+    said = f"{why}；贝叶斯搜索，{words.count(facts['trials'], 'trial')}"
+    moved = facts.get("ranges")
+    if not moved:
+        return said
+    ranges = "、".join(f"{column} 在 {range} 中" for column, range in moved.items())
+    return f"{said}；最好的试验靠近范围的端点，因此 {ranges}"
 
 
 def _edge(facts: Facts) -> str:

@@ -16,9 +16,9 @@ from tunewright.messages import Message, words
 from tunewright.present.next_step import next_steps
 from tunewright.present.terminal.screen import cell, table
 from tunewright.store.campaigns import PROBE
-from tunewright.store.reason import kind
+from tunewright.store.outcome import kind
+from tunewright.store.overview import Tracked
 from tunewright.store.results import Results
-from tunewright.store.tracking import Tracked
 from tunewright.store.trial import Status, Trial
 
 MOST_REASONS = 5  # of one status, each on a line

@@ -179,6 +179,8 @@ def _by_area(one: Declared, words: set[str]) -> tuple[Role, str]:
         return "fixed", "data"
     if words & _WORDS["method"] and one.kind == "str":
         return "scientific", "method"
+    if words & {"sequence", "seq", "context"} and words & {"length", "len", "lens", "lengths"}:
+        return "fixed", "data"
     if "loss" in words and one.kind in ("bool", "str"):
         return "scientific", "loss choice"
     return _by_description(one)

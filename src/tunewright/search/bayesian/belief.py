@@ -165,7 +165,7 @@ def _axes(study: Study, known: History, model: Model, row: Array) -> tuple[Axis,
     for column, h in enumerate(study.space):
         if math.isnan(row[column]) or known.encoding.parents[column]:
             continue
-        bins = known.encoding.bins[column]
+        bins = known.encoding.bins(column)
         places = list(bins) if 0 < len(bins) <= PLACES else np.linspace(0, 1, PLACES).tolist()
         rows = np.tile(row, (len(places), 1))
         rows[:, column] = places

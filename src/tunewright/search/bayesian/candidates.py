@@ -134,7 +134,7 @@ def every_configuration(encoding: Encoding) -> Array:
     index = {h.column: i for i, h in enumerate(encoding.space)}
     made = []
     for branch in encoding.study.branches:
-        axes = [encoding.bins[index[h.column]] for h in branch.dimensions]
+        axes = [encoding.bins(index[h.column]) for h in branch.dimensions]
         points = np.array(list(itertools.product(*axes)), dtype=np.float64)
         made.append(encoding.of_branch(branch, points.reshape(-1, len(axes))))
     return np.vstack(made)
@@ -231,7 +231,7 @@ def _neighbours(encoding: Encoding, row: Array) -> Array:
     for column, count in enumerate(encoding.counts):
         if encoding.smooth[column] or encoding.parents[column] or math.isnan(row[column]):
             continue
-        values = encoding.bins[column]
+        values = encoding.bins(column)
         own = int(np.argmin(np.abs(np.array(values) - row[column])))
         reach = count if encoding.unordered[column] or count <= 6 else 2
         for other in range(max(0, own - reach), min(count, own + reach + 1)):

@@ -41,10 +41,16 @@ class Encoding:
         """How many values each column has; 0 for a continuous one."""
         return tuple(h.range.count or 0 for h in self.space)
 
+    def bins(self, column: int) -> tuple[float, ...]:
+        """The position of every value of a column; none for a continuous one."""
+        if column not in self._bins:
+            self._bins[column] = tuple(_positions(self.space[column]))
+        return self._bins[column]
+
     @cached_property
-    def bins(self) -> tuple[tuple[float, ...], ...]:
-        """The position of every value of each column; none for a continuous one."""
-        return tuple(tuple(_positions(h)) for h in self.space)
+    def _bins(self) -> dict[int, tuple[float, ...]]:
+        """Those listed so far: a long range costs time, and hardly anybody asks for it."""
+        return {}
 
     @cached_property
     def smooth(self) -> npt.NDArray[np.bool_]:

@@ -15,8 +15,7 @@ from tests.execution.driving import OBJECTIVE, assignment
 import tunewright
 from tunewright.execution.executors.executor import Began, Ended, Logged, Saved
 from tunewright.execution.executors.limits import Limits
-from tunewright.execution.executors.local import load_of
-from tunewright.execution.executors.pool import Load
+from tunewright.execution.executors.loads import Load, Loads
 from tunewright.execution.executors.ray.host import Host, Printed, at_home
 from tunewright.execution.workload import Workload
 
@@ -34,7 +33,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
 
 
 def load(train) -> Load:
-    return load_of(Workload(train, OBJECTIVE))
+    return Loads().of(Workload(train, OBJECTIVE))
 
 
 def listen(host: Host, heard: int = 0, until_it: type = Ended) -> list:

@@ -1,8 +1,8 @@
 """A Slurm of one machine for tests: real executables that run real processes, with state files.
 
 `install(folder)` writes `sbatch`, `squeue`, `scontrol` and `scancel` into folder/bin. Every task is
-a process that a small node process looks after. Faults: `preempt`, `lose_node`, and a file `down`,
-while which every command fails as it does when the controller restarts.
+a process that a small node process looks after. Faults: `preempt`, `lose_node`, `forget`, and a
+file `down`, while which every command fails as it does when the controller restarts.
 """
 
 from __future__ import annotations
@@ -72,6 +72,12 @@ class Cluster:
 
     def lose_node(self, task: str) -> None:
         self.end(task, "NODE_FAIL", signal.SIGKILL)
+
+    def forget(self, task: str) -> None:
+        """Lose a task as a controller without its newest state does: the node kills the job."""
+        known = self.get(task)
+        self.path(task).unlink()
+        signal_all(known["pid"], signal.SIGKILL)
 
 
 def signal_all(pid: int, number: int) -> None:
@@ -146,6 +152,8 @@ def node(cluster: Cluster, arguments: list[str]) -> int:
             cluster.put(task, final="TIMEOUT")
             signal_all(process.pid, signal.SIGKILL)
         time.sleep(0.02)
+    if not cluster.path(task).exists():
+        return 0
     final = cluster.get(task)["final"] or ("COMPLETED" if process.returncode == 0 else "FAILED")
     cluster.put(task, state=final)
     return 0

@@ -19,6 +19,7 @@ from tunewright.execution.executors.slurm.task import (
     Watch,
     _named,
     _preempted,
+    main,
 )
 from tunewright.messages import Message
 from tunewright.store.outcome import Outcome
@@ -86,15 +87,25 @@ def test_a_trial_that_sigterm_killed_was_stopped(watch: Watch) -> None:
     assert _named(other, _preempted(other, watch)) == other
 
 
+def test_a_task_that_slurm_starts_twice_does_nothing_the_second_time(watch: Watch) -> None:
+    assert watch.batch.begin(0)
+    assert not watch.batch.restarted(0).exists()
+    assert not watch.batch.begin(0)
+    assert watch.batch.restarted(0).exists() and not watch.batch.restarted(1).exists()
+    assert main([str(watch.batch.folder)], 0) == 0
+    assert not watch.batch.mailbox(0).exists()
+
+
 @pytest.mark.beyond_core
 def test_the_shell_hears_the_warning_before_python_does(tmp_path: Path) -> None:
     """The script as Slurm runs it, with a program that is warned while it starts."""
     folder = tmp_path / "it's a batch"
     folder.mkdir()
     text = script([], folder)
-    begin, end = text.index(sys.executable), text.index(" &\n")
-    slow = f"{sys.executable} -c 'import time; time.sleep(0.2); exit(7)'"
-    own = text[:begin] + "kill -USR1 $$\nkill -TERM $$\n" + slow + text[end:]
+    begin, end = text.index(f"exec {sys.executable}"), text.index(") &\n")
+    program = "import os, signal, time; os.kill(os.getpid(), signal.SIGUSR1); time.sleep(0.2)"
+    slow = f"exec {sys.executable} -c '{program}; exit(7)'"
+    own = text[:begin] + "kill -USR1 $$; kill -TERM $$; " + slow + text[end:]
     around = {**os.environ, "SLURM_ARRAY_TASK_ID": "3"}
     done = subprocess.run(["bash", "-c", own], capture_output=True, timeout=60, env=around)
     assert done.returncode == 7, done.stderr

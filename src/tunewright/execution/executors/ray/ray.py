@@ -9,8 +9,8 @@ from typing import Any
 
 from tunewright.execution.executors.executor import Assignment, Event
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.local import load_of
-from tunewright.execution.executors.pool import Isolate, Load
+from tunewright.execution.executors.loads import Loads
+from tunewright.execution.executors.pool import Isolate
 from tunewright.execution.executors.ray.cluster import Cluster, join
 from tunewright.execution.executors.ray.crew import Crew
 from tunewright.execution.executors.ray.resources import checked, no_room, room
@@ -42,9 +42,7 @@ class Ray:
 
     _cluster: Cluster | None = field(default=None, init=False, repr=False, compare=False)
     _crew: Crew | None = field(default=None, init=False, repr=False, compare=False)
-    _loads: list[tuple[Workload, Load]] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
+    _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
     _room: Room | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -74,7 +72,7 @@ class Ray:
 
     def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
         """Begin these attempts; those without a seat wait for one."""
-        load = self._load(workload)
+        load = self._loads.of(workload)
         if self._crew is None:
             self._join()
             self._crew = Crew(self._limits, self.isolate, self._needs, lambda: self.slots)
@@ -119,12 +117,3 @@ class Ray:
         if self._cluster is None:
             self._cluster = join(self.address, self.runtime_env)
         return self._cluster
-
-    def _load(self, workload: Workload) -> Load:
-        """What hosts receive of a workload, made once; refuses what cannot be started."""
-        for known, load in self._loads:
-            if known is workload:
-                return load
-        load = load_of(workload)
-        self._loads.append((workload, load))
-        return load

@@ -18,7 +18,7 @@ from typing import Any
 
 from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.executors.limits import Limits
-from tunewright.execution.executors.pool import Load
+from tunewright.execution.executors.loads import Load
 from tunewright.execution.processes.frames import Receiver, encoded
 from tunewright.execution.processes.process import python_path
 from tunewright.execution.processes.worker import as_assignment, as_fields
@@ -58,6 +58,22 @@ class Batch:
     def warned(self, index: int) -> Path:
         """The file that the task's shell leaves when the time limit is near."""
         return self.folder / f"{WARNED}-{index}"
+
+    def begin(self, index: int) -> bool:
+        """On the node: whether this task starts for the first time; leaves a file if it does not.
+
+        A controller that lost its newest state starts a running task once more.
+        """
+        try:
+            os.close(os.open(self.folder / f"started-{index}", os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            self.restarted(index).touch()
+            return False
+        return True
+
+    def restarted(self, index: int) -> Path:
+        """The file that a task leaves which Slurm started a second time."""
+        return self.folder / f"restarted-{index}"
 
     def mailbox(self, index: int) -> Path:
         """Where a task reports what happens to its trial."""
@@ -116,8 +132,8 @@ def script(lines: Sequence[str], folder: Path) -> str:
     """The script of an array job: options, the user's own lines, and the task.
 
     The warning before the time limit goes to the shell, which hears it from the first line on and
-    leaves a file: Python would die of it before it has a handler. SIGTERM goes to every process of
-    the job; the shell waits for the task to save.
+    leaves a file. Python ignores it until it has a handler. SIGTERM goes to every process of the
+    job; the shell waits for the task to save.
     """
     options = [line for line in lines if line.startswith("#SBATCH")]
     others = [line for line in lines if not line.startswith("#SBATCH")]
@@ -131,7 +147,7 @@ def script(lines: Sequence[str], folder: Path) -> str:
             "trap '' TERM",
             *others,
             f"export PYTHONPATH={shlex.quote(python_path())}",
-            f"{shlex.join(task)} &",
+            f"(trap '' USR1; exec {shlex.join(task)}) &",
             "task=$!",
             'while wait "$task"; code=$?; kill -0 "$task" 2>/dev/null; do :; done',
             'exit "$code"',

@@ -23,8 +23,7 @@ from tunewright.execution.executors.executor import (
     Stepped,
 )
 from tunewright.execution.processes.frames import Head, Receiver, encoded, write_all
-from tunewright.store.outcome import outcome_data, outcome_from
-from tunewright.store.reason import decode, encode
+from tunewright.store.outcome import decode, encode, outcome_data, outcome_from
 
 CHUNK = 2**18  # bytes read at once
 KINDS: dict[str, type[Any]] = {

@@ -8,14 +8,14 @@ import secrets
 import shutil
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tunewright.execution.executors.executor import Assignment, Began, Ended, Event
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.local import load_of
-from tunewright.execution.executors.pool import Load
+from tunewright.execution.executors.loads import Loads
 from tunewright.execution.executors.slurm.job import Batch, Order, job_name, script
 from tunewright.execution.executors.slurm.mailbox import Inbox
 from tunewright.execution.executors.slurm.scheduler import (
@@ -36,6 +36,7 @@ BEAT_S = 10.0  # how often tasks see that their supervisor lives
 SETTLE_S = 5.0  # what a node wrote last may arrive later than the end of its task
 LATE_S = 30.0  # so long after the grace period a task has failed to end its trial
 CLOSE_S = 40.0  # for all tasks to end
+FORGIVEN = 3  # times that Slurm may forget a trial's task before it counts as a death
 log = logging.getLogger(__name__)
 
 
@@ -90,12 +91,11 @@ class Slurm:
     _running: list[_Running] = field(default_factory=list, init=False, repr=False, compare=False)
     _unsent: list[_Unsent] = field(default_factory=list, init=False, repr=False, compare=False)
     _batches: list[Batch] = field(default_factory=list, init=False, repr=False, compare=False)
-    _loads: list[tuple[Workload, Load]] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
+    _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
     _told: list[Event] = field(default_factory=list, init=False, repr=False, compare=False)
     _checked: bool = field(default=False, init=False, repr=False, compare=False)
     _polled: float = field(default=0.0, init=False, repr=False, compare=False)
+    _forgotten: Counter[int] = field(default_factory=Counter, init=False, repr=False, compare=False)
     _beat: tuple[int, float] = field(default=(0, 0.0), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -132,7 +132,7 @@ class Slurm:
         if not assignments:
             return
         self.slots  # noqa: B018
-        load = self._load(workload)
+        load = self._loads.of(workload)
         batch = Batch(assignments[0].folder.parent / FOLDER / secrets.token_hex(8))
         header = self._header(assignments[0].round, batch.folder)
         batch.write(header, load, assignments, self._order)
@@ -211,14 +211,6 @@ class Slurm:
         lines = [f"#SBATCH --{n}={v}" for n, v in options.items() if v is not None]
         return [*lines, "#SBATCH --no-requeue", *self.lines]
 
-    def _load(self, workload: Workload) -> Load:
-        for known, load in self._loads:
-            if known is workload:
-                return load
-        load = load_of(workload)
-        self._loads.append((workload, load))
-        return load
-
     def _submit(self) -> None:
         """Submit what waits; a controller that does not answer is asked again."""
         for waiting in tuple(self._unsent):
@@ -234,6 +226,8 @@ class Slurm:
                 log.warning("Slurm does not answer, and is asked again: %s", error)
                 return
             self._unsent.remove(waiting)
+            for one in [one for one in self._running if one.task and one.task[0] == job]:
+                self._end(one, *self._outcome(GONE, one))  # a controller that lost it gave its id
             for one in waiting.tasks:
                 one.task = (job, one.index)
 
@@ -274,7 +268,7 @@ class Slurm:
             while (state := self.scheduler.state(one.task)) in ACTIVE and time.monotonic() < until:
                 time.sleep(READ_S)
             if state == "CANCELLED":
-                end, cause = _outcome(state, one)
+                end, cause = self._outcome(state, one)
                 return Ended(*one.names, Outcome(end, cause, seconds=ended.outcome.seconds))
         return ended
 
@@ -294,7 +288,7 @@ class Slurm:
                 state = self.scheduler.state(one.task)
                 self._read(one)
                 if one in self._running and state not in ACTIVE:
-                    self._end(one, *_outcome(state, one))
+                    self._end(one, *self._outcome(state, one))
 
     def _overdue(self, one: _Running, now: float) -> None:
         """End a task whose trial did not stop within its grace period."""
@@ -308,14 +302,19 @@ class Slurm:
             self._running.remove(one)
             self._told.append(Ended(*one.names, Outcome(end, cause)))
 
-
-def _outcome(state: str, one: _Running) -> tuple[End, Message]:
-    """How an attempt ends whose task is over and did not report it."""
-    if one.stop_by is not None:
-        return "stopped", Message("stopped.before_start" if not one.began else "stopped.asked")
-    where = "_".join(map(str, one.task or ()))
-    if state == "PREEMPTED":
-        return "stopped", Message("slurm.preempted", {"task": where})
-    if state == "OUT_OF_MEMORY":
-        return "infeasible", Message("memory.killed", {"what": "trial"})
-    return "died", Message("slurm.ended", {"task": where, "state": state})
+    def _outcome(self, state: str, one: _Running) -> tuple[End, Message]:
+        """How an attempt ends whose task is over and did not report it."""
+        if one.stop_by is not None:
+            return "stopped", Message("stopped.before_start" if not one.began else "stopped.asked")
+        facts = {"task": "_".join(map(str, one.task or ()))}
+        if state == "PREEMPTED":
+            return "stopped", Message("slurm.preempted", facts)
+        if state == "OUT_OF_MEMORY":
+            return "infeasible", Message("memory.killed", {"what": "trial"})
+        if one.batch.restarted(one.index).exists():
+            return "stopped", Message("slurm.restarted", facts)
+        trial = one.assignment.trial
+        if state == GONE and self._forgotten[trial] < FORGIVEN:
+            self._forgotten[trial] += 1
+            return "stopped", Message("slurm.forgotten", facts)
+        return "died", Message("slurm.ended", {**facts, "state": state})

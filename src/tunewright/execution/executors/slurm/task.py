@@ -131,6 +131,8 @@ def main(arguments: list[str], index: int | None = None) -> int:
     """Train the trial of this task."""
     batch = Batch(Path(arguments[0]))
     place = int(os.environ[INDEX]) if index is None else index
+    if not batch.begin(place):
+        return 0  # the supervisor submits the trial's next attempt
     load, assignment, order = batch.read(place)
     watch = Watch(batch, place, assignment, order)
     for number in (signal.SIGTERM, signal.SIGUSR1):

@@ -1,4 +1,6 @@
-"""Removing rounds so that they can be brought back, and renaming them.
+"""What users do to a recorded round: write a note, stop it, remove it, rename it.
+
+Notes are also left as files beside the trials, once they are committed.
 
 A removed round stays in the store under a name that no round can have, so nothing reads it and its
 name is free. Its trial folders stay where they are, with a mark by which a rebuilt store leaves
@@ -12,27 +14,111 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, func, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from tunewright.actions import RemoveRound
 from tunewright.design.conditions import name_problem
 from tunewright.design.round_data import as_data, from_data
-from tunewright.errors import Misuse, NotFound
+from tunewright.errors import Misuse, NotFound, StoreError
 from tunewright.messages import Message
 from tunewright.store import plain_json
-from tunewright.store.database import Database
-from tunewright.store.journal import leave_all_again
+from tunewright.store.database import Database, when
+from tunewright.store.journal import leave, leave_all_again
+from tunewright.store.outcome import encode, stored_message
+from tunewright.store.plain_json import LONGEST_TEXT, storable
 from tunewright.store.rounds import REMOVED, RoundRecord, every, find
-from tunewright.store.schema import baseline, launch, round_table, trial
+from tunewright.store.schema import (
+    baseline,
+    launch,
+    note as note_table,
+    round_table,
+    stop as stop_table,
+    trial,
+)
 from tunewright.store.spool import REMOVED_FILE, write_checked, write_round
 
 _DIVIDER = REMOVED[0]
+
 # how the names of a round's replicates continue, in `launches.replicate`
-OF_A_ROUND = r"\.(study\d+|trial\d+\.split\d+)"
+_OF_A_ROUND = r"\.(study\d+|trial\d+\.split\d+)"
+
+
+@dataclass(frozen=True)
+class Note:
+    """What somebody wrote about a round, or what we note ourselves, as a message."""
+
+    text: str | Message
+    written: datetime
+
+
+@dataclass(frozen=True)
+class Stops:
+    """What whoever runs a round was asked to stop."""
+
+    everything: bool = False  # the whole round
+    numbers: frozenset[int] = frozenset()  # single trials
+
+
+def add_note(database: Database, round_id: int, text: str | Message) -> None:
+    """Keep a note about a round."""
+    if isinstance(text, str) and not text.strip():
+        raise StoreError("note.empty")
+    values = {"round": round_id, "written": time.time(), "text": as_column(text)}
+    with database.writing() as connection:
+        connection.execute(insert(note_table).values(values))
+        database.afterwards(lambda: leave(database))
+
+
+def notes_of(database: Database, round_id: int) -> list[Note]:
+    """The notes of a round, oldest first."""
+    chosen = select(note_table).where(note_table.c.round == round_id).order_by(note_table.c.id)
+    with database.reading() as connection, plain_json.as_written("a note of the store"):
+        return [
+            Note(_from_column(row.text), when(row.written)) for row in connection.execute(chosen)
+        ]
+
+
+def as_column(note: str | Message) -> str:
+    """A note as its column holds it: a message as JSON, with its code and facts."""
+    return encode(note) if isinstance(note, Message) else storable(note, LONGEST_TEXT)
+
+
+def _from_column(text: str) -> str | Message:
+    """The note of a column; what is not the JSON of a known message is the user's own text.
+
+    >>> _from_column('{"code": "imported.pruned", "facts": {"count": 2}}').facts
+    {'count': 2}
+    >>> _from_column('{"code": "see line 3"}')
+    '{"code": "see line 3"}'
+    """
+    return stored_message(text) or text
+
+
+def ask_stop(database: Database, round_id: int, number: int | None) -> None:
+    """Ask whoever runs a round to stop one trial, or all of it (None)."""
+    with database.writing() as connection:
+        connection.execute(insert(stop_table).values(round=round_id, number=number))
+
+
+def stops(database: Database, round_id: int) -> Stops:
+    """Which trials of a round are to be stopped."""
+    with database.reading() as connection:
+        wishes = select(stop_table.c.number).where(stop_table.c.round == round_id)
+        asked = set(connection.execute(wishes).scalars())
+    return Stops(None in asked, frozenset(number for number in asked if number is not None))
+
+
+def clear_stops(database: Database, round_id: int, number: int | None) -> None:
+    """Forget a wish that was honoured: that for one trial, or (None) every one of the round."""
+    wish = delete(stop_table).where(stop_table.c.round == round_id)
+    if number is not None:
+        wish = wish.where(stop_table.c.number == number)
+    with database.writing() as connection:
+        connection.execute(wish)
 
 
 @dataclass(frozen=True)
@@ -90,8 +176,8 @@ def removed(database: Database, default: Path | None) -> list[Removed]:
         rows = connection.execute(chosen.where(round_table.c.name.startswith(REMOVED))).all()
     found = []
     for row in rows:
-        when, _, name = row.name.removeprefix(REMOVED).partition(_DIVIDER)
-        at = datetime.fromtimestamp(float(when), UTC)
+        moment, _, name = row.name.removeprefix(REMOVED).partition(_DIVIDER)
+        at = when(float(moment))
         root = Path(row.folder) if row.folder else default
         place = None if root is None else root / row.directory
         folder = "" if place is None or not place.is_dir() else str(place)
@@ -172,7 +258,7 @@ def is_replicate(name: str, of: str) -> bool:
     >>> is_replicate("depth.study2", "depth"), is_replicate("depth_2", "depth")
     (True, False)
     """
-    return re.fullmatch(re.escape(of) + OF_A_ROUND, name) is not None
+    return re.fullmatch(re.escape(of) + _OF_A_ROUND, name) is not None
 
 
 def _rests_on(database: Database, record: RoundRecord) -> Iterator[Message]:

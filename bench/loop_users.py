@@ -1,0 +1,132 @@
+"""`tune` on problems as users meet them, beside searches alone, at equal training steps.
+
+    python bench/loop_users.py [--kinds a,b,c] [--seeds 24] [--first 1000] [--trials 50,100,200]
+
+Kinds a (a sound space), b (the optimum outside the given box), c (a small noisy validation set) are
+recorded tables (loop_worlds.py), where the quality is the true value of what a way chose: 0 the
+best of the table, 1 its median. Kind d (unstable without warm-up, which nobody asked for) is a real
+training (loop_deep.py), where it is the mean test error of three fresh trainings. One raw line per
+kind, seed, way and budget goes to --out as soon as it is known; what is there is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+sys.path.insert(0, str(Path(__file__).parent))
+
+import loop_deep
+import loop_worlds
+from loop_ways import RIVALS, Chosen, by_search, by_tune, interval
+
+RAW = Path(__file__).parent / "results" / "loop_users.jsonl"
+WAYS = ("tune", *RIVALS)
+GP_LONGEST = 100  # Optuna's GP takes seconds for a suggestion after that
+
+
+def lines_of(kind: str, seed: int, way: str, budgets: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """What a way chose on one problem, at each budget."""
+    problem: Any = (
+        loop_deep.Training(seed) if kind == "d" else loop_worlds.problem(kind, seed)  # type: ignore[arg-type]
+    )
+    began, cpu = time.monotonic(), time.process_time()
+    found: Iterator[Chosen]
+    if way == "tune":
+        found = (by_tune(problem, trials) for trials in budgets)
+    else:
+        own = [n for n in budgets if way != "gp worst" or n <= GP_LONGEST]
+        found = iter(by_search(way)(problem, own) if own else ())
+    for one in found:
+        yield {
+            "kind": kind,
+            "task": problem.task,
+            "seed": seed,
+            "way": way,
+            "trials": one.trials,
+            "quality": problem.quality(one.configuration),
+            "trained": one.trained,
+            "steps": one.steps,
+            "cpu": round(time.process_time() - cpu, 1),
+            "seconds": round(time.monotonic() - began, 1),
+            "cut": dict(problem.cut),
+            "inside": problem.inside,
+            "chosen": one.configuration,
+            **one.more,
+        }
+        began, cpu = time.monotonic(), time.process_time()
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The raw lines so far."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def table(lines: Sequence[dict[str, Any]]) -> str:
+    """Mean quality of each way, and how much worse than `tune` it is, paired by problem."""
+    head = (
+        "| kind | trials | way | problems | mean | worse than tune by (95 % interval) | "
+        "tune ahead |\n|---|---|---|---|---|---|---|"
+    )
+    rows = [head]
+    for kind, trials in sorted({(line["kind"], line["trials"]) for line in lines}):
+        own = [line for line in lines if (line["kind"], line["trials"]) == (kind, trials)]
+        by = {way: {r["seed"]: r["quality"] for r in own if r["way"] == way} for way in WAYS}
+        for way in WAYS:
+            both = sorted(by[way].keys() & by["tune"].keys())
+            if not both:
+                continue
+            mean = statistics.fmean(by[way][seed] for seed in both)
+            versus, wins = "-", "-"
+            if way != "tune" and len(both) > 1:
+                gaps = [by[way][seed] - by["tune"][seed] for seed in both]
+                low, high = interval(gaps)
+                versus = f"{statistics.fmean(gaps):+.4f} ({low:+.4f} to {high:+.4f})"
+                wins = f"{sum(gap > 0 for gap in gaps)} of {len(gaps)}"
+            rows.append(
+                f"| {kind} | {trials} | {way} | {len(both)} | {mean:.4f} | {versus} | {wins} |"
+            )
+    return "\n".join(rows)
+
+
+def main() -> None:
+    """Run what is missing, then print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--kinds", default="a,b,c")
+    parser.add_argument("--seeds", type=int, default=24)
+    parser.add_argument("--first", type=int, default=1000)  # those below 1000 were for building
+    parser.add_argument("--trials", default="50,100,200")
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--out", type=Path, default=RAW)
+    parser.add_argument("--table", action="store_true", help="print the table, run nothing")
+    asked = parser.parse_args()
+    budgets = [int(n) for n in asked.trials.split(",")]
+    known = {(r["kind"], r["seed"], r["way"], r["trials"]) for r in read(asked.out)}
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    for seed in range(asked.first, asked.first + asked.seeds) if not asked.table else ():
+        for kind in asked.kinds.split(","):
+            for way in asked.ways.split(","):
+                missing = [n for n in budgets if (kind, seed, way, n) not in known]
+                for line in lines_of(kind, seed, way, missing) if missing else ():
+                    with asked.out.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(line) + "\n")
+                    print(
+                        f"{kind} {line['task']} {seed} {way} {line['trials']}: "
+                        f"{line['quality']:.4f} ({line['cpu']} CPU s, {line['seconds']} s)",
+                        flush=True,
+                    )
+    print(table(read(asked.out)))
+
+
+if __name__ == "__main__":
+    main()
