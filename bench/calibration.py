@@ -42,7 +42,7 @@ from tests.launches.launch_worlds import (
     tuning_curse,
 )
 
-from tunewright.launches.plan import FIVE_LOOKS, FUTILE, runs_for
+from tunewright.launches.launch import FIVE_LOOKS, FUTILE, runs_for
 from tunewright.stats.gain import History, gain
 
 OUT = Path(__file__).parent / "results" / "calibration.md"

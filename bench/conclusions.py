@@ -37,8 +37,7 @@ from verdicts.worlds import TABLES, Table, _table, available
 
 import tunewright as tw
 from tunewright.launches.arm import Arm
-from tunewright.launches.plan import fixed
-from tunewright.launches.terms import LaunchTerms
+from tunewright.launches.launch import LaunchTerms, fixed
 from tunewright.testing.worlds import World, results
 
 OUT = Path(__file__).parent / "results"

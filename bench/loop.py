@@ -33,6 +33,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 import loop_training
+import loop_users
 from loop_losses import FRESH, Configuration, again, losses, table
 from loop_training import SPACE, trained
 
@@ -239,6 +240,7 @@ def page(lines: list[dict[str, Any]]) -> str:
             table([*read(BUILDING), *lines], interval),
             "",
             LOSSES,
+            loop_users.section(read(loop_users.RAW)),
         ]
     )
 

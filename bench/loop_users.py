@@ -99,6 +99,44 @@ def table(lines: Sequence[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
+def section(lines: Sequence[dict[str, Any]]) -> str:
+    """The part of bench/results/loop.md about these problems."""
+    return "\n".join([HEADING, table(lines), "", READING])
+
+
+HEADING = """\
+## Problems as users meet them
+
+`python bench/loop_users.py` (raw lines: loop_users.jsonl): kind a is the whole space of a recorded
+table, b the same cut so that the best lies 0.5 to 1.5 decades outside on one or two axes, c a table
+of error rates seen through 100 validation examples. The mean is of the true value of what a way
+chose: 0 the best of the whole table, 1 its median. The same problems, steps and noise model for
+every way; a positive difference: worse than `tune`, paired by problem, bootstrap over problems.
+"""
+
+READING = """\
+2026-11-18, two cores shared with other work, Python 3.11. Seeds from 1000 on; the strategy was
+changed on seeds below 100 (loop_users_building.jsonl), nothing was changed afterwards.
+
+- *The optimum outside the box*: `tune` is ahead of TPE and of random search; it widens, they
+  cannot.
+- *A sound space and a small validation set*: not told apart from TPE; ahead of random search.
+- *What was changed*: when exploitation begins, an end moves out towards which the best lean (they
+  lie in its outer fifth), and while it runs an end moves at a tenth of the range instead of 0.03,
+  unless most trials there diverged. On 8 building problems of kind b at 50 trials the mean went
+  from 0.363 to 0.296, by 0.067 (-0.008 to +0.168), not separated; on 7 of kind c by 0.005 (0.000
+  to +0.015). After that the first rule was let act beside a widening that the checks ask for;
+  this was not measured apart. Kind a was not measured before and after.
+- *At 100 trials*, before the change, 5 building problems each, against TPE: +0.236 (+0.094 to
+  +0.403) in b, +0.027 (-0.139 to +0.165) in a, -0.012 (-0.098 to +0.074) in c. In a and c it is
+  behind by most on mlp_blood_transfusion, in three of three problems.
+- *Not measured*: 20 problems of a kind (the machine was too busy), 100 trials after the change,
+  200 trials, TPE with the median pruner, Optuna's GP told the worst value; kind d (a deep network
+  that is unstable without warm-up) is written and starts, but was not run; kind e (the length
+  left open) and a character GPT on a GPU are left out.
+"""
+
+
 def main() -> None:
     """Run what is missing, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])

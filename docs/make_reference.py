@@ -25,11 +25,12 @@ GROUPS = {
         *("executors", "search", "trials"),
     ),
     "What happened": ("types", "campaign"),
-    "What can be trusted": ("check", "report", "plots"),
+    "What can be trusted": ("check", "diagnose", "report", "plots"),
     "The dashboard": ("serve", "show", "ui"),
     "What to do about it": (
         *("launch", "decide", "history", "launches", "next_round", "advice", "tune", "campaigns"),
     ),
+    "Changes of a program": ("referee",),
     "Short experiments": ("probes",),
     "While it trains": ("progress",),
     "Projects and stores": ("project", "stores", "budgets"),
@@ -58,6 +59,7 @@ MODULES = {
         *("remove", "removed", "bring_back", "rename", "joined"),
     ),
     "ranges": ("log_from_one", "powers_of_two", "Range", "register", "Bins", "Wider"),
+    "referee": ("begin", "Referee", "Terms", "Decision", "Quote", "Status", "Audit"),
     "importers": (*("optuna", "mlflow", "wandb", "tensorboard", "ray_tune", "tables", "frames"),),
     "plots": (
         *("axis", "isolation", "curves", "best_step", "best_of_k", "gradient_norm"),

@@ -54,6 +54,7 @@ ORDER = (
     *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "sinks"),
     "receipts",
     "agents",
+    *("diagnosis", "referee"),
     *("project", "integrations", "protocols", "types"),
     *("present", "ui", "mcp", "cli", "testing", "demo", "__main__"),
 )
@@ -66,6 +67,7 @@ APART = {
     "advice": {"execution", "search"},
     "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "design"},
     "sinks": {"search", "advice", "launches", "probes", "campaigns"},
+    "diagnosis": {"execution", "search"},
     "importers": {"execution", "search", "checks", "advice", "launches", "probes", "campaigns"},
     "stores": {"stats"},
 }
@@ -92,6 +94,8 @@ AT_THE_TOP = {
     "checks": {"numpy"},
     "advice": {"numpy"},
     "probes": {"numpy"},
+    "diagnosis": {"numpy"},
+    "referee": {"numpy"},
     "campaigns": {"numpy"},
     "pipeline": {"torch", "numpy"},
     "sinks": {"numpy", "sqlalchemy"},
@@ -127,6 +131,7 @@ NAMESPACES = {  # of `tunewright`, beside the names in __all__
         "types",
         "ui",
     ),
+    "referee",
 }
 
 
@@ -196,7 +201,7 @@ def test_a_file_is_one_idea(path: Path) -> None:
 
 # They read what users, other programs and libraries write, which has no codes.
 READ_FOREIGN_TEXT = {
-    *("design/_problems.py", "execution/asked_trial.py", "execution/processes/shipping.py"),
+    *("design/round.py", "execution/asked_trial.py", "execution/processes/shipping.py"),
     "pipeline/capture.py",
     *("design/schedule.py", "execution/command.py", "execution/executors/ray/cluster.py"),
     *("execution/line_patterns.py", "execution/line_proposals.py"),

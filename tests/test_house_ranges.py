@@ -11,7 +11,7 @@ from bench.house import range_tests
 SOURCE = Path(__file__).parent.parent / "src" / "tunewright"
 FILES = sorted(SOURCE.rglob("*.py"))
 # They ask which schedule a learning rate has, one of which is called Linear too.
-KNOW_SCHEDULES = {"advice/lengthened.py"}
+KNOW_SCHEDULES = {"advice/extend.py"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))

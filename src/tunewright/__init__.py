@@ -9,6 +9,7 @@ import tunewright as tw
     tw.current_run                 the handle of the trial that this program trains
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
     tw.launch, tw.next_round       the new baseline, and the next question
+    tw.diagnose                    the curves of any run: what is wrong, with error rates
     tw.probes, tw.tune             fix the basics; the whole loop on autopilot
     tw.campaign, tw.history        campaigns and launches of a store
     tw.serve, tw.show              the dashboard of a store, and in a notebook
@@ -21,6 +22,7 @@ Namespaces hold the rest:
     tw.budgets, tw.agents          what a project may spend; instructions for coding agents
     tw.receipts                    what a conclusion rests on, and its verification
     tw.launches, tw.advice         terms and variance of a launch; longer training
+    tw.referee                     keep or discard one change of a program after another
     tw.protocols, tw.types         Run, Executor, Search, Range, Watcher; types of results
     tw.progress, tw.project        watchers of a training; the files of a project
     tw.importers, tw.pipeline      rounds of other tools; a training pipeline in PyTorch
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
         protocols as protocols,
         ranges as ranges,
         receipts as receipts,
+        referee as referee,
         search as search,
         stores as stores,
         trials as trials,
@@ -58,7 +61,7 @@ if TYPE_CHECKING:
         ui as ui,
     )
     from tunewright.advice.next_round import next_round as next_round
-    from tunewright.campaigns.reopen import campaign as campaign
+    from tunewright.campaigns.campaign import campaign as campaign
     from tunewright.campaigns.tune import tune as tune
     from tunewright.checks.checklist import check as check
     from tunewright.design import presets as presets, schedule as schedule
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
         log as log,
     )
     from tunewright.design.round import Round as Round
+    from tunewright.diagnosis.diagnose import diagnose as diagnose
     from tunewright.errors import Infeasible as Infeasible
     from tunewright.execution.command import command as command
     from tunewright.execution.current_run import current_run as current_run
@@ -81,7 +85,7 @@ if TYPE_CHECKING:
     from tunewright.execution.session import open_round as open_round
     from tunewright.execution.workload import Workload as Workload
     from tunewright.launches.decide import decide as decide
-    from tunewright.launches.history import history as history
+    from tunewright.launches.lineage import history as history
     from tunewright.launches.workflow import launch as launch
     from tunewright.present import figures as plots
     from tunewright.present.report import report as report
@@ -101,6 +105,7 @@ __all__ = [
     "command",
     "current_run",
     "decide",
+    "diagnose",
     "given",
     "history",
     "integers",
@@ -128,13 +133,14 @@ __all__ = [
 
 _HOMES = {
     "advice.next_round": ("next_round",),
-    "campaigns.reopen": ("campaign",),
+    "campaigns.campaign": ("campaign",),
     "campaigns.tune": ("tune",),
     "checks.checklist": ("check",),
     "design.conditions": ("given",),
     "design.objective": ("maximize", "minimize"),
     "design.ranges": ("choice", "integers", "linear", "log"),
     "design.round": ("Round",),
+    "diagnosis.diagnose": ("diagnose",),
     "errors": ("Infeasible",),
     "execution.command": ("command",),
     "execution.current_run": ("current_run",),
@@ -145,7 +151,7 @@ _HOMES = {
     "execution.session": ("open_round",),
     "execution.workload": ("Workload",),
     "launches.decide": ("decide",),
-    "launches.history": ("history",),
+    "launches.lineage": ("history",),
     "launches.workflow": ("launch",),
     "present.report": ("report",),
     "ui.embed": ("show",),
@@ -169,6 +175,7 @@ _MODULES = {
     "protocols": "protocols",
     "ranges": "ranges",
     "receipts": "receipts",
+    "referee": "referee",
     "schedule": "design.schedule",
     "search": "search",
     "stores": "stores",

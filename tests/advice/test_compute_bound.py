@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.advice.compute_bound import first_length, increasing, length_plan
+from tunewright.advice.extend import first_length, increasing, length_plan
 from tunewright.errors import DesignError
 
 

@@ -12,8 +12,7 @@ from tests.advice.generated_rounds import generated, train
 from tests.launches.rounds_of_worlds import asked
 
 import tunewright as tw
-from tunewright.advice.consistent import EXCLUDED, consistent, contradict
-from tunewright.advice.next_round import next_round
+from tunewright.advice.next_round import EXCLUDED, consistent, contradict, next_round
 from tunewright.advice.proposal import Kind, Proposal, proposal, reason, successor
 from tunewright.cli.main import app
 from tunewright.messages import Message

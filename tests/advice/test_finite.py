@@ -8,9 +8,8 @@ import pytest
 from tests.launches.rounds_of_worlds import asked
 
 import tunewright as tw
-from tunewright.advice.finite import most_trials, untried
 from tunewright.advice.next_round import next_round
-from tunewright.advice.proposal import enough_for
+from tunewright.advice.proposal import enough_for, most_trials, untried
 from tunewright.testing import World, results
 
 SIX: dict[str, Any] = {"optimizer": ["a", "b", "c"], "act": [True, False]}

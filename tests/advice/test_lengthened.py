@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tunewright.advice.lengthened import lengthened
+from tunewright.advice.extend import lengthened
 from tunewright.design.longer_schedule import stretched
 from tunewright.design.names import Meaning
 from tunewright.design.schedule import Constant, Cosine, Warmup

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.launches.rounds_of_worlds import REFERENCE, asked, ran
 
-from tunewright.advice.narrow import around_the_best, narrow, size
+from tunewright.advice.widen import around_the_best, narrow, size
 from tunewright.design.ranges import Choice, Range, integers, linear, log, log_from_one
 from tunewright.messages import Message
 from tunewright.testing import Bowl, World

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from tests.launches.rounds_of_worlds import asked, ran
 
-from tunewright.advice.saturation import saturation
+from tunewright.advice.exploit import saturation
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, World, results
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.advice.transfer import LIKELIHOOD, RUNGS, transfer
+from tunewright.advice.extend import LIKELIHOOD, RUNGS, transfer
 from tunewright.design.names import Meaning
 
 

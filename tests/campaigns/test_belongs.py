@@ -8,8 +8,7 @@ import pytest
 from tests.campaigns.known_worlds import SPACE, train, train_stepping, workload
 
 import tunewright as tw
-from tunewright.campaigns.campaign import read_campaign
-from tunewright.campaigns.definition import keep_definition, read_definition
+from tunewright.campaigns.campaign import keep_definition, read_campaign, read_definition
 from tunewright.campaigns.request import defined
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.execution.run import run

@@ -11,11 +11,9 @@ from tests.campaigns.known_worlds import SPACE, train_from_today, train_longer, 
 from tests.campaigns.test_plan import INSIDE, campaign, explored
 
 import tunewright as tw
-from tunewright.campaigns.campaign import Contender, read_campaign
-from tunewright.campaigns.finite import configurations, untried
+from tunewright.campaigns.campaign import Contender, configurations, read_campaign, untried
 from tunewright.campaigns.plan import next_step, verdict_of
-from tunewright.campaigns.request import defined
-from tunewright.campaigns.terms import TuneTerms
+from tunewright.campaigns.request import TuneTerms, defined
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.launches.lineage import Launched, Place
 from tunewright.store.launches import Evaluation

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tunewright.campaigns.campaign import Campaign
-from tunewright.campaigns.definition import Definition
+from tunewright.campaigns.campaign import Campaign, Definition
 from tunewright.campaigns.edges import beyond
 from tunewright.campaigns.plan import next_step
 from tunewright.campaigns.request import as_space

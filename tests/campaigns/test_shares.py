@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from tunewright.campaigns.shares import FEWEST, shares
+from tunewright.campaigns.step import FEWEST, shares
 
 
 @given(trials=st.integers(1, 5000), dimensions=st.integers(1, 12), baseline=st.booleans())

@@ -9,8 +9,7 @@ import pytest
 from tests.campaigns.known_worlds import SPACE, workload
 
 import tunewright as tw
-from tunewright.campaigns.request import defined
-from tunewright.campaigns.terms import TuneTerms
+from tunewright.campaigns.request import TuneTerms, defined
 from tunewright.errors import DesignError
 
 

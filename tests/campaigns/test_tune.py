@@ -18,11 +18,9 @@ from tests.campaigns.known_worlds import (
 )
 
 import tunewright as tw
-from tunewright.campaigns.campaign import Campaign, read_campaign
-from tunewright.campaigns.definition import read_definition
+from tunewright.campaigns.campaign import Campaign, read_campaign, read_definition
 from tunewright.campaigns.plan import next_step
-from tunewright.campaigns.request import defined
-from tunewright.campaigns.terms import TuneTerms
+from tunewright.campaigns.request import TuneTerms, defined
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.launches.lineage import baseline

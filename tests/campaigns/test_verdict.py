@@ -7,10 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tunewright.campaigns.campaign import Campaign
-from tunewright.campaigns.definition import Definition
+from tunewright.campaigns.campaign import Campaign, Definition, verdict
 from tunewright.campaigns.request import as_space
-from tunewright.campaigns.verdict import verdict
 from tunewright.design.ranges import log
 from tunewright.launches.launch import Verdict
 from tunewright.launches.lineage import Launched, Place

@@ -19,13 +19,10 @@ from tests.campaigns.known_worlds import (
 
 import tunewright as tw
 from tunewright.advice.proposal import Proposal
-from tunewright.campaigns.campaign import Campaign
-from tunewright.campaigns.definition import Definition
+from tunewright.campaigns.campaign import Campaign, Definition
 from tunewright.campaigns.plan import next_step, planned
-from tunewright.campaigns.probe import skipped
-from tunewright.campaigns.repair import most_runs, remedy_step
-from tunewright.campaigns.request import defined
-from tunewright.campaigns.terms import TuneTerms
+from tunewright.campaigns.probe import most_runs, remedy_step, skipped
+from tunewright.campaigns.request import TuneTerms, defined
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.errors import DesignError, WorkloadError
@@ -87,7 +84,7 @@ def test_a_remedy_that_cannot_be_judged_or_fails_does_not_end_the_campaign(
             learning_rate=0.1, missing=(Message("probe.too_few_steps", {"steps": 9, "needed": 60}),)
         )
 
-    monkeypatch.setattr("tunewright.campaigns.repair.stability", unjudged)
+    monkeypatch.setattr("tunewright.campaigns.probe.stability", unjudged)
     own = workload(tmp_path, train_unstable)
     asked = replace(defined(own, SPACE, 80, None, name="tune"), default=None)
     campaign = tuned(asked, own, confirm=until("exploit", "repeat")).campaign

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.small_project import Tunewright
 
-from tunewright.cli._project import find_project
+from tunewright.cli._options import find_project
 from tunewright.cli.demo import CAMPAIGN, REPORT, ROUND, write_project
 
 pytest.importorskip("torch")

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.small_project import TRAIN, Tunewright
 
 from tunewright.cli._errors import Misuse
-from tunewright.cli._project import anchored, find_project, plain_name
+from tunewright.cli._options import anchored, find_project, plain_name
 from tunewright.design import presets as defaults
 from tunewright.design.round_file import read_round
 

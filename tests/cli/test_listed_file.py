@@ -7,7 +7,7 @@ import pytest
 from tests.cli.small_project import Tunewright
 
 from tunewright.cli._errors import Misuse
-from tunewright.cli._listed_file import read_list
+from tunewright.cli.run import read_list
 from tunewright.execution.run import load
 
 RATES = [{"learning_rate": 0.1}, {"learning_rate": 0.02}]

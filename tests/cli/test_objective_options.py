@@ -8,7 +8,7 @@ from tests.cli.small_project import ROUND, Tunewright
 from tests.recorded import results
 
 from tunewright.cli._errors import Misuse
-from tunewright.cli._objective_options import judged_by, nearest_first
+from tunewright.cli._options import judged_by, nearest_first
 from tunewright.design.objective import minimize
 
 # the metrics disagree: a high rate is quick and ends badly, a low one is slow and accurate

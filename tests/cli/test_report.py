@@ -65,7 +65,7 @@ def test_what_is_misspelt_is_answered(
 
 
 def test_a_round_name_is_no_path(tunewright: Tunewright, project: Path) -> None:
-    from tunewright.cli.report import file_name
+    from tunewright.cli.show import file_name
 
     assert file_name("../../etc/passwd") == "etc_passwd"
     assert file_name("..") == "round"

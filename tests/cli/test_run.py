@@ -6,7 +6,7 @@ import pytest
 from tests.cli.small_project import ROUND, Tunewright
 from tests.recorded import results
 
-from tunewright.cli._project import find_project
+from tunewright.cli._options import find_project
 from tunewright.cli.run import exit_code
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.run import load, supervise

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.cli.small_project import Tunewright
 
-from tunewright.cli._where import amounts, executor
+from tunewright.cli._options import amounts, executor
 from tunewright.errors import Misuse
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.design.areas import area_of
-from tunewright.design.names import Meaning
+from tunewright.design.names import Meaning, area_of
 
 
 @pytest.mark.parametrize(

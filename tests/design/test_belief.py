@@ -10,12 +10,12 @@ from tests.problems import codes
 from tests.strategies import moderate_ranges
 
 import tunewright as tw
-from tunewright.design.belief import Belief, has_width
 from tunewright.design.conditions import given
+from tunewright.design.range import Belief, has_width
 from tunewright.design.ranges import Range
 from tunewright.design.registry import read
-from tunewright.design.round_data import as_data, declaration_data, from_data
-from tunewright.design.toml_file import toml_value
+from tunewright.design.round_file import as_data, declaration_data, from_data
+from tunewright.design.workload_file import toml_value
 from tunewright.errors import DesignError
 
 RATE = tw.log(1e-5, 1).around(3e-4, factor=3)

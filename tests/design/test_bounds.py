@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from tunewright.design.bounds import between, invert
 from tunewright.design.ranges import linear
+from tunewright.design.registry import between, invert
 
 
 @given(st.floats(0.0, 1.0), st.floats(0.0, 1.0))

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.design.budget import budget, dimensions_for, expected_cost, trials_for
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
+from tunewright.design.study import budget, dimensions_for, expected_cost, trials_for
 from tunewright.errors import DesignError
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tunewright.design.continued import batch_size_change, notes_on_continued, values_of
+from tunewright.design.guards import batch_size_change, notes_on_continued, values_of
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import log
 from tunewright.design.round import Round

@@ -11,8 +11,7 @@ from tests.problems import codes
 
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.round_data import as_data, from_data
-from tunewright.design.round_file import read_round, write_round
+from tunewright.design.round_file import as_data, from_data, read_round, write_round
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 

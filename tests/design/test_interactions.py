@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tunewright.design.conditions import given
-from tunewright.design.interactions import FIXED_WHILE_COMPARED, notes_on_interactions
+from tunewright.design.guards import FIXED_WHILE_COMPARED, notes_on_interactions
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import integers, log
 from tunewright.design.round import Round

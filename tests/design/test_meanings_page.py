@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from tests.pages import replayed, text_of
 
-from tunewright.design.names import LISTS, NAMES, NUMBERS
-from tunewright.design.spellings import regularises, usual_meaning
+from tunewright.design.names import LISTS, NAMES, NUMBERS, regularises, usual_meaning
 
 ROW = re.compile(r"^\| (`.*?) \|.*\| (.*) \|$", re.MULTILINE)
 

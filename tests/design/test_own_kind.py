@@ -17,7 +17,7 @@ import tunewright as tw
 from tunewright.design import registry
 from tunewright.design.range import Bins
 from tunewright.design.ranges import Wider
-from tunewright.design.round_data import as_data, from_data
+from tunewright.design.round_file import as_data, from_data
 from tunewright.errors import DesignError
 from tunewright.testing import check_range, check_search
 

@@ -6,9 +6,9 @@ import pytest
 from tests.problems import states
 
 from tunewright.design import presets as defaults
-from tunewright.design.budget import dimensions_for
 from tunewright.design.ranges import log, log_from_one
 from tunewright.design.round import Round
+from tunewright.design.study import dimensions_for
 from tunewright.errors import DesignError
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "presets.md"

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tunewright.design.conditions import given
+from tunewright.design.guards import advise
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import integers, linear, log
-from tunewright.design.role_advice import advise
 from tunewright.design.round import Round
 
 FINE = Round(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tunewright as tw
-from tunewright.design.role_table import table_of
+from tunewright.design.study import table_of
 
 
 def test_roles_ranges_and_conditions() -> None:

@@ -7,8 +7,7 @@ from tests.strategies import rounds
 
 from tunewright.design.conditions import given
 from tunewright.design.ranges import linear, log
-from tunewright.design.round import Round
-from tunewright.design.round_changes import differences
+from tunewright.design.round import Round, differences
 
 OLD = Round(
     "r",

@@ -10,7 +10,7 @@ from tests.strategies import rounds
 from tunewright.design.conditions import given
 from tunewright.design.ranges import Choice, choice, integers, log
 from tunewright.design.round import Round
-from tunewright.design.round_data import as_data, from_data
+from tunewright.design.round_file import as_data, from_data
 from tunewright.errors import DesignError
 
 FINE = {"name": "r", "goal": "Does it help?", "trials_per_study": 4}

@@ -10,18 +10,11 @@ from tests.problems import problems, states
 from tests.strategies import rounds
 
 from tunewright.design.conditions import given
-from tunewright.design.names import Meaning
+from tunewright.design.names import Meaning, understood
 from tunewright.design.presets import space
 from tunewright.design.ranges import choice, integers, log, log_from_one
 from tunewright.design.round import Round
-from tunewright.design.round_file import (
-    as_data,
-    differences,
-    read_round,
-    template,
-    write_round,
-)
-from tunewright.design.spellings import understood
+from tunewright.design.round_file import as_data, differences, read_round, template, write_round
 from tunewright.errors import DesignError, NotFound
 
 DESIGN_PAGE = """

@@ -3,14 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.design.round_numbers import (
-    MOST_TICKS,
-    evenly,
-    logarithmic,
-    outwards,
-    thinned,
-    without_dust,
-)
+from tunewright.design.range import MOST_TICKS, evenly, logarithmic, outwards, thinned, without_dust
 
 
 @given(st.floats(1e-9, 1e9))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tunewright as tw
-from tunewright.design.sink import Sink, sinks_from
+from tunewright.design.workload_file import Sink, sinks_from
 from tunewright.errors import DesignError, MissingExtra, WorkloadError
 
 

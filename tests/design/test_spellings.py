@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.design.names import NAMES, Meaning
-from tunewright.design.objective import minimize
-from tunewright.design.spellings import (
+from tunewright.design.names import (
+    NAMES,
     SPELLINGS,
+    Meaning,
     guess_note,
     lengths,
     regularises,
@@ -15,6 +15,7 @@ from tunewright.design.spellings import (
     usual_meaning,
     usual_meanings,
 )
+from tunewright.design.objective import minimize
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.foreign import ForeignTrial, Source
 

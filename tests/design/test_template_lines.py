@@ -3,12 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tunewright.design.names import Meaning
-from tunewright.design.template_lines import (
-    asked_about,
-    one_value,
-    scientific_lines,
-    what_is_paid_for,
-)
+from tunewright.design.round_file import asked_about, one_value, scientific_lines, what_is_paid_for
 
 
 @pytest.mark.parametrize(

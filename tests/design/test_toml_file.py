@@ -8,7 +8,7 @@ from hypothesis import given
 from tests.strategies import names, values
 
 from tunewright.design.round_file import read_round
-from tunewright.design.toml_file import LARGEST, read_toml, toml_key, toml_value
+from tunewright.design.workload_file import LARGEST, read_toml, toml_key, toml_value
 from tunewright.errors import DesignError
 
 

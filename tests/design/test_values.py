@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tunewright.design.values import as_plain, check_plain, is_number, same_value, short
+from tunewright.design.range import as_plain, check_plain, is_number, same_value, short
 from tunewright.errors import DesignError
 
 

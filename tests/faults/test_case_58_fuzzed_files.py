@@ -14,7 +14,7 @@ from tests.faults.quick_rounds import OBJECTIVE, asked, workload
 
 import tunewright as tw
 from tunewright import snapshot
-from tunewright.cli._listed_file import read_list
+from tunewright.cli.run import read_list
 from tunewright.design.round_file import read_round as read_round_file, write_round
 from tunewright.design.workload_file import read_workload
 from tunewright.store import spool

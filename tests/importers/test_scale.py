@@ -7,15 +7,8 @@ import pytest
 from hypothesis import given as for_all, strategies as st
 from tests.strategies import ranges, units, values
 
-from tunewright.design.ranges import (
-    Choice,
-    Integers,
-    Linear,
-    Log,
-    LogFromOne,
-    Range,
-)
-from tunewright.importers.scale import guessed_range
+from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne, Range
+from tunewright.importers.roles import guessed_range
 
 KINDS: list[Range] = [
     Log(1e-5, 1e-1),

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.importers.event_writer import block, varint, whole
 
-from tunewright.importers.wandb_file import BLOCK, FIRST, FULL, HEAD, LAST, MIDDLE
+from tunewright.importers._wandb import BLOCK, FIRST, FULL, HEAD, LAST, MIDDLE
 
 
 def item(name: str, value: Any) -> bytes:

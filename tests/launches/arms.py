@@ -15,7 +15,7 @@ from tunewright.design.round import Round
 from tunewright.finding import Finding, Scope
 from tunewright.launches.arm import Arm
 from tunewright.launches.decide import decide
-from tunewright.launches.terms import LaunchTerms
+from tunewright.launches.launch import LaunchTerms
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.judge import not_finite
 from tunewright.store.results import Repeats, Results

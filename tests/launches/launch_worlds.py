@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from tests.launches.arms import noise
 
-from tunewright.launches.plan import FIVE_LOOKS, FUTILE, Claim, Plan, fixed
+from tunewright.launches.launch import FIVE_LOOKS, FUTILE, Claim, Plan, fixed
 from tunewright.stats.gain import NOTHING, Gain, History, gain, paired_gain
 from tunewright.stats.shrinkage import shrunk
 

@@ -13,7 +13,7 @@ from tests.launches.arms import arm
 
 import tunewright as tw
 from tunewright.launches.arm import Arm, other_code
-from tunewright.launches.grounds import claim_of
+from tunewright.launches.decide import claim_of
 
 PROGRAM = """
 def train(run, learning_rate, max_train_steps=20):

@@ -24,8 +24,7 @@ from tunewright.design.objective import maximize
 from tunewright.errors import DesignError
 from tunewright.launches.arm import Arm
 from tunewright.launches.decide import decide
-from tunewright.launches.plan import FIVE_LOOKS, NINE_LOOKS, TWO_LOOKS
-from tunewright.launches.terms import LaunchTerms
+from tunewright.launches.launch import FIVE_LOOKS, NINE_LOOKS, TWO_LOOKS, LaunchTerms
 from tunewright.messages import Message
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread

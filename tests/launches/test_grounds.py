@@ -9,12 +9,12 @@ from tests.launches.arms import HIGH, LOW, facts, of, repeats_of, round_results,
 
 from tunewright.checks.density import density
 from tunewright.checks.fairness import FairnessEvidence
-from tunewright.design.continued import BatchSizeChange
+from tunewright.design.guards import BatchSizeChange
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
 from tunewright.launches.decide import decide
-from tunewright.launches.terms import LaunchTerms
+from tunewright.launches.launch import LaunchTerms
 from tunewright.testing import Bowl, results
 
 

@@ -7,7 +7,7 @@ import io
 import re
 from pathlib import Path
 
-from tunewright.launches.plan import FIVE_LOOKS, TWO_LOOKS, fixed
+from tunewright.launches.launch import FIVE_LOOKS, TWO_LOOKS, fixed
 
 PAGE = Path(__file__).parents[2] / "docs" / "launch.md"
 

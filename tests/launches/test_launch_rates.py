@@ -27,7 +27,7 @@ from tests.launches.launch_worlds import (
 )
 
 from tunewright.launches.decide import decide
-from tunewright.launches.plan import FIVE_LOOKS, POWER, fixed, runs_for
+from tunewright.launches.launch import FIVE_LOOKS, POWER, fixed, runs_for
 from tunewright.stats.gain import NOTHING, gain, paired_gain
 
 COUNT = 4000

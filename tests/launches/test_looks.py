@@ -18,9 +18,8 @@ from tunewright.execution.executors.inline import Inline
 from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
 from tunewright.launches import lineage
+from tunewright.launches.launch import TWO_LOOKS, LaunchTerms
 from tunewright.launches.looks import Question, known, look_until_decided, record
-from tunewright.launches.plan import TWO_LOOKS
-from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 from tunewright.store.store import Store
 

@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 from tests.launches.arms import round_results
 
-from tunewright.launches.lineage import Launched, Place
-from tunewright.launches.pipeline_history import (
-    Group,
-    Pipeline,
-    groups_of,
-    history_of,
-)
+from tunewright.launches.lineage import Group, Launched, Pipeline, Place, groups_of, history_of
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 PIPELINE = Pipeline("minimize valid_error (best)", {"max_train_steps": 100})

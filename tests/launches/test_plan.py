@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tunewright.errors import DesignError
-from tunewright.launches.plan import (
+from tunewright.launches.launch import (
     CLAIMS,
     FIVE_LOOKS,
     NINE_LOOKS,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.launches.rounds_of_worlds import asked, ran
 
-from tunewright.advice.agreement import agreement, compared, truncated
+from tunewright.advice.length import agreement, compared, truncated
 from tunewright.design.objective import maximize
 from tunewright.design.ranges import linear
 from tunewright.design.round import Round

@@ -14,14 +14,8 @@ from tunewright.execution.executors.inline import Inline
 from tunewright.execution.run import run
 from tunewright.execution.workload import Workload
 from tunewright.launches.decide import decide
-from tunewright.launches.replicate import (
-    known_splits,
-    replicate,
-    replicate_round,
-    replicates,
-    resplit,
-)
-from tunewright.launches.terms import LaunchTerms
+from tunewright.launches.launch import LaunchTerms
+from tunewright.launches.looks import known_splits, replicate, replicate_round, replicates, resplit
 from tunewright.store.store import Store
 
 ROUND = Round(

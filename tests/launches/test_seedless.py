@@ -9,7 +9,7 @@ import tunewright as tw
 from tunewright.checks.trial_sd import seedless_trials, trial_sd
 from tunewright.checks.variance import variance as variance_check
 from tunewright.launches.decide import decide
-from tunewright.launches.terms import LaunchTerms
+from tunewright.launches.launch import LaunchTerms
 from tunewright.launches.variance import variances_of
 from tunewright.store.results import Repeats
 

@@ -14,9 +14,17 @@ from tunewright.design.ranges import linear
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.launches.arm import Arm
-from tunewright.launches.data_variance import FILE, by_split, examples_of, of_gain, of_value
-from tunewright.launches.study_variance import from_halves, from_replicates, luck_of_gain
-from tunewright.launches.variance import variances_of as variance
+from tunewright.launches.variance import (
+    FILE,
+    by_split,
+    examples_of,
+    from_halves,
+    from_replicates,
+    luck_of_gain,
+    of_gain,
+    of_value,
+    variances_of as variance,
+)
 from tunewright.messages import Message
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.spread import chi_square_interval

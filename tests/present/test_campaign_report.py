@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
-from tunewright.campaigns.campaign import Campaign, LoggedStep
-from tunewright.campaigns.definition import Definition
+from tunewright.campaigns.campaign import Campaign, Definition, LoggedStep
 from tunewright.campaigns.request import as_space
 from tunewright.design.ranges import linear, log
 from tunewright.errors import NotFound

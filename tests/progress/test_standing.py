@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from tests.recorded import results
 
-from tunewright.progress.standing import standing
+from tunewright.progress.tally import standing
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.read_round import Attempt
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from tunewright.progress.time_left import time_left
+from tunewright.progress.tally import time_left
 
 lengths = st.floats(min_value=0.01, max_value=1e5)
 

@@ -8,7 +8,7 @@ import pytest
 from tunewright.actions import Advise
 from tunewright.errors import Misuse
 from tunewright.messages import Message
-from tunewright.project._function import find_function
+from tunewright.project._project import find_function
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from typing import Any
 from tests.faults.small_disk import fill
 
 import tunewright as tw
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 from tunewright.execution.sink_processes import PROGRAM, SETTINGS, Settings
 from tunewright.sinks import Synced, sync
 

@@ -14,7 +14,7 @@ from tests.faults.small_disk import small_disk
 from tests.sinks import contract
 from tests.sinks.contract import Found, quiet
 
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 from tunewright.sinks import sync
 from tunewright.sinks._mlflow import STATES, open_tracker
 from tunewright.sinks._trial_run import TrialRun

@@ -10,7 +10,7 @@ from tests.faults.small_disk import small_disk
 from tests.sinks import contract
 from tests.sinks.contract import Found, quiet
 
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 
 pytest.importorskip("swanlab")
 pytestmark = pytest.mark.beyond_core

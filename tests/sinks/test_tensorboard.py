@@ -13,7 +13,7 @@ from tests.sinks.contract import Found, quiet
 from tests.sinks.test_mlflow import made
 
 import tunewright as tw
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 from tunewright.sinks._tensorboard import open_tracker
 
 pytest.importorskip("tensorboard")

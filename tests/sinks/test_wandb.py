@@ -10,8 +10,8 @@ from tests.sinks import contract
 from tests.sinks.contract import Found
 
 import tunewright as tw
-from tunewright.design.sink import Sink
-from tunewright.importers.wandb_file import _updates, fields, inside, read_run, records
+from tunewright.design.workload_file import Sink
+from tunewright.importers._wandb import _updates, fields, inside, read_run, records
 
 pytest.importorskip("wandb")
 pytestmark = pytest.mark.beyond_core

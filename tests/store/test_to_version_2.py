@@ -19,8 +19,7 @@ from tests.store.version_1_store import (
     on_server,
 )
 
-from tunewright.campaigns.campaign import read_campaign
-from tunewright.campaigns.definition import read_definition
+from tunewright.campaigns.campaign import read_campaign, read_definition
 from tunewright.campaigns.plan import next_step
 from tunewright.errors import Busy, StoreError
 from tunewright.launches.lineage import Place

@@ -6,33 +6,346 @@ decides most, so it is tuned again in half a decade either way; others that migh
 few long trials cannot pay for them, unless they are asked for. What is unlikely to transfer, the
 schedule, follows the rules of stretching, and a length of its decay that was searched is searched
 again.
+
+Round 1 to round 2 (playbook): a linear decay keeps its length in steps and the constant phase
+before it grows; a cosine is stretched; what decays by the step count alone would spend the extra
+steps at a tiny learning rate, which is refused unless the program can be given another schedule.
+
+Very likely: warm-up length and initialization. Likely: the model. It might: optimizer and its
+hyperparameters, data augmentation, regularisation. Unlikely: the learning-rate schedule. These are
+the playbook's own guesses ("Round 1"), made by meaning; a name nothing is known of is taken for
+part of the model, and marked as such.
+
+Round 1 trains for about a tenth of the production length, though never less than ten times the
+warm-up; the last round trains few good configurations for all of it, with a round between where
+the two are far apart (playbook, "Deciding how long to train when training is compute-bound": one to
+three rounds, exponentially longer, conclusions looked at again at each length).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tunewright.advice.compute_bound import SHORT
-from tunewright.advice.lengthened import DECAY_STEPS, WARMUP_SHARE, Lengthened, lengthened
+from tunewright import messages
 from tunewright.advice.proposal import next_name
-from tunewright.advice.transfer import Transfer, transfer
-from tunewright.design.budget import trials_for
-from tunewright.design.names import Meaning
-from tunewright.design.range import HALF_DECADE
+from tunewright.design.longer_schedule import share_at_tiny_rate, stretched
+from tunewright.design.names import Area, Meaning, area_of, guess_note, understood, usual_meaning
+from tunewright.design.range import HALF_DECADE, in_digits
 from tunewright.design.ranges import Range, Value, is_number, log
 from tunewright.design.round import Round
-from tunewright.design.round_numbers import in_digits
-from tunewright.design.spellings import guess_note, understood, usual_meaning
+from tunewright.design.schedule import Cosine, Linear, Schedule, Warmup, from_json
+from tunewright.design.study import trials_for
 from tunewright.errors import DesignError, NotFound
-from tunewright.messages import Message
+from tunewright.messages import Message, Text
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
+_TINY = 0.10  # of the extra steps may be spent below a tenth of the base learning rate
+ROUNDING = 0.005  # of that share: it is counted on a sample of the steps
+
+# how programs spell the numbers of a schedule; the first that a configuration has counts
+DECAY_STEPS = ("decay_steps",)
+_DECAY_SHARE = ("decay_steps_factor", "decay_fraction")
+_END_FACTOR = ("end_factor",)
+
+# warm-up as a share of training: its best length transfers in steps (playbook), so the share falls
+WARMUP_SHARE = (
+    "warmup_ratio",
+    "warmup_fraction",
+    "warmup_frac",
+    "warmup_share",
+    "warmup_proportion",
+    "warmup_pct",
+    "warmup_steps_factor",
+)
+Likelihood = Literal["very likely", "likely", "might", "unlikely"]
+RUNGS: tuple[Likelihood, ...] = ("very likely", "likely", "might", "unlikely")
+LIKELIHOOD: dict[Area, Likelihood] = {
+    "warm-up": "very likely",
+    "initialization": "very likely",
+    "model": "likely",
+    "optimizer": "might",
+    "augmentation": "might",
+    "regulariser": "might",
+    "data": "might",
+    "batch size": "might",
+    "schedule": "unlikely",
+    "length": "unlikely",
+}
+SHORT = 0.1  # of the production length
+_WARMUPS = 10  # of the first round's length
+TRIALS, LONG_TRIALS = 30, 5  # of round 1, and the few of the last
+_GROWTH = 3  # times as long, from one round to the next
 _FEW_UNITS = 2  # logged steps per unit of length, from which the length is not counted in steps
 Role = Literal["fixed", "nuisance", "dropped"]
+
+
+@dataclass(frozen=True)
+class Lengthened:
+    """What changes in the configuration, and by which rule."""
+
+    values: Mapping[str, Value]  # name -> new value
+    rule: Message
+    notes: tuple[Message, ...] = ()  # what could not be kept
+    dropped: tuple[str, ...] = field(default=())  # names that mean nothing any more
+
+
+def lengthened(
+    configuration: Mapping[str, Value], meaning: Meaning, old: int, new: int
+) -> Lengthened:
+    """What a configuration tuned at `old` steps needs to be trained for `new` ones.
+
+    Both are steps, whatever the program counts its length in.
+
+    >>> made = lengthened({"schedule": "linear", "decay_steps": 400}, Meaning(), 1000, 5000)
+    >>> dict(made.values), made.rule.text
+    ({}, 'the decay stays 400 steps, 4000 more come before it at the base rate')
+    """
+    made = _lengthened(configuration, meaning, old, new)
+    shares = {
+        name: float(f"{float(value) * old / new:.6g}")
+        for name in WARMUP_SHARE
+        if is_number(value := configuration.get(name)) and value
+    }
+    return replace(made, values={**shares, **made.values}) if shares else made
+
+
+def _lengthened(
+    configuration: Mapping[str, Value], meaning: Meaning, old: int, new: int
+) -> Lengthened:
+    """What becomes of the schedule."""
+    name = meaning.name("schedule")
+    declared = configuration.get(name)
+    if declared is None:
+        note = Message("schedule.check_own", {"extra": new - old})
+        return Lengthened({}, Message("schedule.not_named"), (note,))
+    known = _schedule(declared, configuration, meaning, old)
+    if known is None:
+        rule = Message("schedule.kept", {"name": name, "value": declared})
+        return Lengthened({}, rule, (Message("schedule.unknown", {"extra": new - old}),))
+    made = stretched(known, old, new)
+    rule = made.rule
+    told = _told(configuration, _inside(made.schedule), new)
+    if told is not None:
+        if not made.changed_family:
+            return Lengthened(told, rule)
+        gone = tuple(n for n in ("timescale",) if n in configuration)
+        changed = (Message("schedule.new_family"),)
+        return Lengthened({name: "linear", **told}, rule, changed, gone)
+    # the program takes no length of its decay: is what it will do by itself acceptable?
+    wasted = share_at_tiny_rate(known, old, _unchanged(known), new)
+    if wasted > _TINY + ROUNDING and not isinstance(_inside(known), Cosine):
+        raise DesignError(
+            "advice.schedule_wastes_steps",
+            name=name,
+            declared=declared,
+            wasted=wasted,
+            extra=new - old,
+            rule=made.rule.to_data(),
+            decay_steps=DECAY_STEPS[0],
+        )
+    note = Message("schedule.no_decay_steps", {"decay_steps": DECAY_STEPS[0], "old": old})
+    facts = {"name": name, "value": declared, "new": new}
+    return Lengthened({}, Message("schedule.whole_stretched", facts), (note,))
+
+
+def _schedule(
+    declared: Value, configuration: Mapping[str, Value], meaning: Meaning, old: int
+) -> Schedule | None:
+    """The schedule a configuration names, with the numbers it carries; None for one unknown."""
+    if not isinstance(declared, str):
+        return None
+    kind = declared.lower().strip()
+    fields: dict[str, object] = {}
+    if kind == "linear":
+        length = _decay_steps(configuration, old)
+        if length is not None and length > old:  # the two are not counted in the same unit
+            return None
+        fields["decay_steps"] = length
+    if kind in ("linear", "cosine") and (end := _number(configuration, _END_FACTOR)) is not None:
+        fields["end_factor"] = end
+    if kind == "rsqrt" and (scale := _number(configuration, ("timescale",))) is not None:
+        fields["timescale"] = round(scale)
+    try:
+        made = from_json({"schedule": kind, **fields})
+        warmup = configuration.get(meaning.name("warmup_steps"))
+        if warmup is None and (share := _number(configuration, WARMUP_SHARE)) is not None:
+            warmup = round(share * old)
+        if is_number(warmup) and 0 < int(warmup) < old:  # type: ignore[arg-type]
+            decay = fields.get("decay_steps")
+            steps = int(warmup)  # type: ignore[arg-type]
+            fits = not isinstance(decay, int) or decay <= old - steps
+            made = Warmup(steps, made) if fits else made
+        made.total_steps(old)
+    except DesignError:
+        return None
+    return made
+
+
+def _decay_steps(configuration: Mapping[str, Value], old: int) -> int | None:
+    steps = _number(configuration, DECAY_STEPS)
+    if steps is None and (part := _number(configuration, _DECAY_SHARE)) is not None:
+        steps = part * old
+    return None if steps is None else max(1, round(steps))
+
+
+def _told(configuration: Mapping[str, Value], after: Schedule, new: int) -> dict[str, Value] | None:
+    """The new schedule as settings of the program; None if it has no hyperparameter for it."""
+    if not isinstance(after, Linear):
+        return {}  # nothing in it depends on a separate length
+    values: dict[str, Value] = {}
+    length = after.decay_steps or new
+    steps, part = _spelled(configuration, DECAY_STEPS), _spelled(configuration, _DECAY_SHARE)
+    if steps is not None:
+        values[steps] = length
+    elif part is not None:
+        values[part] = float(f"{length / new:.6g}")
+    else:
+        return None
+    end = _spelled(configuration, _END_FACTOR)
+    if end is not None:
+        values[end] = after.end_factor
+    return {n: v for n, v in values.items() if configuration[n] != v}
+
+
+def _unchanged(schedule: Schedule) -> Schedule:
+    """The schedule as a program runs it that only knows its kind: over all the steps."""
+    if isinstance(schedule, Warmup):
+        return Warmup(schedule.warmup_steps, _unchanged(schedule.schedule), schedule.mode)
+    if isinstance(schedule, Linear):
+        return Linear(end_factor=schedule.end_factor)
+    return schedule
+
+
+def _inside(schedule: Schedule) -> Schedule:
+    return schedule.schedule if isinstance(schedule, Warmup) else schedule
+
+
+def _spelled(configuration: Mapping[str, Value], names: tuple[str, ...]) -> str | None:
+    return next((name for name in names if name in configuration), None)
+
+
+def _number(configuration: Mapping[str, Value], names: tuple[str, ...]) -> float | None:
+    name = _spelled(configuration, names)
+    value = None if name is None else configuration[name]
+    return float(value) if is_number(value) else None  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What a hyperparameter is, how likely its best value transfers, and whether that is known."""
+
+    name: str
+    area: Area
+    likelihood: Likelihood
+    known: bool = True  # False: its meaning is unknown, so it is taken for part of the model
+
+
+def transfer(name: str, meaning: Meaning) -> Transfer:
+    """The rung of one hyperparameter.
+
+    >>> transfer("warmup_steps", Meaning()).likelihood, transfer("dropout", Meaning()).likelihood
+    ('very likely', 'might')
+    >>> transfer("hidden_layers", Meaning())
+    Transfer(name='hidden_layers', area='model', likelihood='likely', known=True)
+    """
+    area = area_of(name, meaning)
+    if area is None:
+        return Transfer(name, "model", LIKELIHOOD["model"], known=False)
+    return Transfer(name, area, LIKELIHOOD[area])
+
+
+@dataclass(frozen=True)
+class Length:
+    """One round of the plan."""
+
+    max_train_steps: int
+    trials: int
+    purpose: Literal["only", "first", "between", "last"]
+
+    @property
+    def what(self) -> Text:
+        """What the round is for."""
+        return messages.text(f"length.{self.purpose}", {})
+
+    @property
+    def steps(self) -> int:
+        """All the training steps it costs."""
+        return self.max_train_steps * self.trials
+
+
+@dataclass(frozen=True)
+class LengthPlan:
+    """The rounds, short to long, and what all of them cost."""
+
+    rounds: tuple[Length, ...]
+
+    @property
+    def steps(self) -> int:
+        """All the training steps of the plan."""
+        return sum(own.steps for own in self.rounds)
+
+
+def first_length(production_steps: int, warmup_steps: int = 0) -> int:
+    """How long round 1 trains.
+
+    >>> first_length(100_000), first_length(100_000, warmup_steps=2000)
+    (10000, 20000)
+    """
+    for name, value, least in (
+        ("production_steps", production_steps, 1),
+        ("warmup_steps", warmup_steps, 0),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise DesignError("advice.bad_steps", name=name, value=value, least=least)
+    return min(production_steps, max(round(SHORT * production_steps), _WARMUPS * warmup_steps, 1))
+
+
+def length_plan(
+    production_steps: int, warmup_steps: int = 0, trials: int = TRIALS, rounds: int = 2
+) -> LengthPlan:
+    """One to three rounds up to a production length, each several times as long as the last.
+
+    The trials of a round fall as its length grows, so that no round costs much more than the first
+    two. The conclusions of a length are looked at again at the next (`advice.agreement`).
+
+    >>> plan = length_plan(100_000)
+    >>> [(own.max_train_steps, own.trials) for own in plan.rounds], plan.steps
+    ([(10000, 30), (100000, 5)], 800000)
+    >>> [(own.max_train_steps, own.trials) for own in length_plan(100_000, rounds=3).rounds]
+    [(10000, 30), (32000, 12), (100000, 5)]
+    """
+    if type(rounds) is not int or rounds not in (1, 2, 3):
+        raise DesignError("advice.bad_rounds", rounds=rounds, most=3)
+    short = first_length(production_steps, warmup_steps)
+    few = min(LONG_TRIALS, trials)
+    if short == production_steps or rounds == 1:
+        return LengthPlan((Length(production_steps, trials, "only"),))
+    made = [Length(short, trials, "first")]
+    for step in range(1, rounds - 1):
+        share = step / (rounds - 1)
+        steps = _digits(short * (production_steps / short) ** share)
+        between = round(trials * (few / trials) ** share)
+        if short < steps < production_steps:
+            made.append(Length(steps, between, "between"))
+    return LengthPlan((*made, Length(production_steps, few, "last")))
+
+
+def increasing(steps: int, rounds: int = 3) -> tuple[int, ...]:
+    """Lengths for several rounds from this one on, about three times as long each.
+
+    >>> increasing(2000)
+    (2000, 6000, 18000)
+    """
+    return tuple(steps * _GROWTH**power for power in range(rounds))
+
+
+def _digits(x: float) -> int:
+    """A number of steps with two digits."""
+    return int(float(f"{x:.2g}"))
 
 
 @dataclass(frozen=True)

@@ -4,28 +4,53 @@ The order is the playbook's: a round that is not finished or broken is no eviden
 repaired before ranges are judged; a space that is too small or mostly infeasible comes before
 overfitting, the length of training, fairness and density; then what does not matter is fixed, and
 when nothing warns exploration is done: exploitation, or stopping because tuning has saturated.
+
+Nothing of ours can train more of such a round. A proposed round can be run in a project whose
+program takes the same names; its `continues` then counts the imported trials. More trials of the
+same round come from the tool that recorded it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from tunewright.advice.compare import compare_again
-from tunewright.advice.consistent import consistent
-from tunewright.advice.exploit import exploit, explored, repeat, stop
-from tunewright.advice.fix import fix
-from tunewright.advice.imported import for_import
+from tunewright.actions import Action, Advise, for_imported
+from tunewright.advice.compare import calm, compare_again, finish, fix, mend, regularise, stabilise
+from tunewright.advice.exploit import (
+    exploit,
+    explored,
+    more_trials,
+    pressing,
+    repeat,
+    stop,
+    too_few,
+    undecided,
+)
 from tunewright.advice.length import in_doubt, longer, shorter
-from tunewright.advice.more_trials import more_trials, pressing, too_few, undecided
-from tunewright.advice.narrow import leave_out, narrow
-from tunewright.advice.proposal import Proposal, Proposals
-from tunewright.advice.regularise import regularise
-from tunewright.advice.repair import calm, finish, mend, stabilise
-from tunewright.advice.widen import widen
+from tunewright.advice.proposal import Kind, Proposal, Proposals, searched_ranges
+from tunewright.advice.widen import leave_out, narrow, widen
 from tunewright.checks.checklist import check
+from tunewright.design.ranges import Range
+from tunewright.design.round import Round
 from tunewright.finding import Finding
 from tunewright.store.results import Results
 
+# what is left out of an answer beside a proposal of this kind that comes before or after it
+EXCLUDED: dict[Kind, frozenset[Kind]] = {
+    # what is missing may change every conclusion
+    "finish": frozenset({"more_trials", "exploit", "stop", "repeat", "fix", "shorter"}),
+    # as much tuning again gains less than what matters
+    "stop": frozenset({"more_trials", "exploit", "repeat", "narrow", "fix"}),
+    "longer": frozenset({"shorter"}),
+    # early best steps are those of a model that overfits: it is regularised, not stopped early
+    "regularise": frozenset({"shorter"}),
+}
+_SUSPECT = ("proposal.suspect", "proposal.none_completed")  # why the program itself is looked at
+
+# trials of a program that is suspected teach nothing
+_WASTED: frozenset[Kind] = frozenset({"more_trials", "exploit", "stop", "repeat", "fix", "longer"})
+ELSEWHERE = Advise("train_elsewhere")
 Proposer = Callable[[Results, Sequence[Finding]], list[Proposal]]
 
 # warnings first, in the order in which they should be dealt with
@@ -42,6 +67,7 @@ _PROPOSERS: tuple[Proposer, ...] = (
     more_trials,
     too_few,
 )
+
 # what is worth doing when nothing warns
 _IMPROVERS: tuple[Proposer, ...] = (
     stop,
@@ -53,6 +79,62 @@ _IMPROVERS: tuple[Proposer, ...] = (
     narrow,
     undecided,
 )
+
+
+def consistent(proposals: Sequence[Proposal], asked: Round) -> list[Proposal]:
+    """The proposals, in their order, without those that an earlier one excludes."""
+    kept: list[Proposal] = []
+    for one in proposals:
+        if not any(contradict(one, other, asked) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def contradict(one: Proposal, other: Proposal, asked: Round) -> bool:
+    """Whether no reader could follow both of these after the round that was asked."""
+    return any(
+        b.kind in EXCLUDED.get(a.kind, ()) or _wasted(a, b) or _opposite(a, b, asked)
+        for a, b in ((one, other), (other, one))
+    )
+
+
+def _wasted(repair: Proposal, more: Proposal) -> bool:
+    """Whether the program is suspected, and the other spends more trials on it as it is."""
+    return repair.reason.code in _SUSPECT and more.kind in _WASTED
+
+
+def _opposite(wide: Proposal, narrow: Proposal, asked: Round) -> bool:
+    """Whether one moves an end of a range out and the other moves the same end in."""
+    if wide.kind != "widen" or narrow.kind != "narrow":
+        return False
+    if wide.round is None or narrow.round is None:
+        return False
+    before, out = searched_ranges(asked), searched_ranges(wide.round)
+    inside = searched_ranges(narrow.round)
+    shared = [column for column in before if column in out and column in inside]
+    return any(_same_end(before[column], out[column], inside[column]) for column in shared)
+
+
+def _same_end(before: Range, out: Range, inside: Range) -> bool:
+    if before.ends is None or out.ends is None or inside.ends is None:
+        return False
+    low = out.ends[0] < before.ends[0] < inside.ends[0]
+    return low or out.ends[1] > before.ends[1] > inside.ends[1]
+
+
+def for_import(proposals: Sequence[Proposal], results: Results) -> list[Proposal]:
+    """The proposals with actions that work on an imported round."""
+    return [_without_program(one, results.round.name) for one in proposals]
+
+
+def _without_program(one: Proposal, name: str) -> Proposal:
+    if one.round is None:
+        return replace(one, actions=for_imported(one.actions))
+    if one.round.name == name:  # more trials of a round that only the other tool can train
+        return replace(one, round=None, actions=(ELSEWHERE,))
+    names = [*one.round.scientific, *one.round.nuisance, *one.round.fixed]
+    connect: Action = Advise("connect_program", {"names": list(dict.fromkeys(names))})
+    return replace(one, actions=(connect,))
 
 
 def next_round(results: Results, findings: Sequence[Finding] | None = None) -> Proposals:

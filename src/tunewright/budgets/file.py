@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from tunewright.budgets.budget import Budget
-from tunewright.design.toml_file import read_toml, toml_value, unknown_key
+from tunewright.design.workload_file import read_toml, toml_value, unknown_key
 from tunewright.errors import DesignError
 from tunewright.store.address import parse
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from tunewright._namespace import offer
 
 if TYPE_CHECKING:
-    from tunewright.campaigns.terms import TuneTerms as TuneTerms
+    from tunewright.campaigns.request import TuneTerms as TuneTerms
 
 __all__ = ["TuneTerms"]
 
-offer(__name__, {"campaigns.terms": ("TuneTerms",)})
+offer(__name__, {"campaigns.request": ("TuneTerms",)})

@@ -3,24 +3,27 @@
 Everything a campaign knows is in the store: its definition, its rounds and probes (they belong to
 it by a foreign key), their repeats, the launch, the looks at the test set. What to do next is a
 function of that alone, so it can be stopped anywhere and resumed by anybody.
+
+The Bayesian search never suggests a configuration twice in one round, so that a round of more
+trials than the space has configurations would wait for ever.
 """
 
 from __future__ import annotations
 
+import math
+import os
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from tunewright.campaigns.definition import Definition
-from tunewright.campaigns.finite import stranded
-from tunewright.campaigns.probe_answers import settled
-from tunewright.campaigns.verdict import verdict
 from tunewright.checks.trial_sd import seedless_trials
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
+from tunewright.design.round_file import as_data, from_data
+from tunewright.errors import NotFound
 from tunewright.launches.lineage import Launched, Place, baseline, launches
 from tunewright.messages import Message, Text, markup, words
 from tunewright.store.campaigns import PROBE, ProbeRecord
@@ -29,9 +32,160 @@ from tunewright.store.results import Repeats, Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
+BATCH_SIZE, TRAIN_STEPS, REPAIR = "batch_size", "train_steps", "repair"
+
+# in the order in which they are asked: how long to train depends on the batch size
+SETTLING = (BATCH_SIZE, TRAIN_STEPS, REPAIR)
+Answers = Sequence[Mapping[str, Any]]
 SAME_POINT = 0.01  # relative: values closer than this are one point
 BEGINNING = 16  # trials a budget of hours is taken for until some have ended
 SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a campaign was asked for."""
+
+    name: str
+    space: Round  # everything searched is nuisance; the rest is fixed
+    trials: int | None
+    hours: float | None
+    default: Mapping[str, Value] | None = None  # the current default, if there is one
+    incumbent: Place | None = None  # the launched baseline when it began
+    incumbent_repeats: int = 0  # that it had then
+    slots: int = 1  # trials at a time
+    tests: bool = False  # whether a look at the test set is to end it
+    # what probes could choose or fix -> why not, None if they can; without what was given
+    able: Mapping[str, Message | None] = field(default_factory=dict)
+    extend: float | None = None  # the best are trained so many times as long in the end
+    extend_to: int | None = None  # ... or for so many steps
+    deterministic: bool = False  # declared: the same value under every seed
+    retrained: Place | None = None  # the launched baseline, where it trained for another length
+    started: datetime | None = None
+
+
+def keep_definition(store: Store, own: Definition) -> int:
+    """Write what a campaign was asked for; the key of the campaign."""
+    place = own.incumbent
+    return store.add_campaign(
+        own.name,
+        {
+            "space": as_data(own.space),
+            "trials": own.trials,
+            "hours": own.hours,
+            "default": None if own.default is None else dict(own.default),
+            "incumbent": None if place is None else asdict(place),
+            "incumbent_repeats": own.incumbent_repeats,
+            "slots": own.slots,
+            "tests": own.tests,
+            "able": {n: None if why is None else why.to_data() for n, why in own.able.items()},
+            "extend": own.extend,
+            "extend_to": own.extend_to,
+            "deterministic": own.deterministic,
+            "retrained": None if own.retrained is None else asdict(own.retrained),
+        },
+    )
+
+
+def read_definition(store: Store, name: str) -> Definition | None:
+    """What a campaign was asked for last, with when it began; None: no such one."""
+    found = store.campaign(name)
+    if found is None:
+        return None
+    told = found.definition
+    place, retrained = told["incumbent"], told.get("retrained")
+    return Definition(
+        name,
+        from_data(told["space"]),
+        told["trials"],
+        told["hours"],
+        told["default"],
+        None if place is None else Place(**place),
+        told["incumbent_repeats"],
+        told["slots"],
+        told["tests"],
+        {what: _message(why) for what, why in told.get("able", {}).items()},
+        told.get("extend"),
+        told.get("extend_to"),
+        told.get("deterministic", False),
+        None if retrained is None else Place(**retrained),
+        found.created,
+    )
+
+
+def _message(data: Mapping[str, Any] | None) -> Message | None:
+    if data is None:
+        return None
+    return Message(data["code"], {name: fact for name, fact in data.items() if name != "code"})
+
+
+def configurations(round: Round) -> float:
+    """How many different configurations each study of a round has; infinite with a range."""
+    counts = [study.configurations for study in round.studies]
+    return min(math.inf if count is None else count for count in counts)
+
+
+def untried(round: Round, searched: Sequence[Results]) -> float:
+    """How many configurations of a round no trial of the search has tried."""
+    names = round.nuisance.keys()
+    tried = {
+        repr(sorted((n, v) for n, v in trial.configuration.items() if n in names))
+        for results in searched
+        for trial in results.trials
+        if trial.configuration
+    }
+    return configurations(round) - len(tried)
+
+
+def stranded(results: Results) -> int:
+    """How many trials of a round wait for a suggestion that cannot come."""
+    waiting = sum(not trial.ended and not trial.configuration for trial in results.trials)
+    if results.search != "bayesian" or not waiting:
+        return 0
+    given = sum(bool(trial.configuration) for trial in results.trials)
+    return waiting if given >= configurations(results.round) else 0
+
+
+def answer(answers: Answers, probe: str) -> Mapping[str, Any] | None:
+    """The newest answer of a probe; None before there is one."""
+    own = [one for one in answers if one.get("probe") == probe]
+    return own[-1] if own else None
+
+
+def message_of(one: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """An answer as a message's data; a store of version 1 has its text. None for single rows."""
+    if "message" in one:
+        return dict(one["message"])
+    return {"code": "legacy", "text": one["says"]} if one.get("says") else None
+
+
+def settled(answers: Answers) -> dict[str, Value]:
+    """Every value that a probe chose.
+
+    >>> settled([{"probe": "batch_size", "settings": {"batch_size": 256}}, {"probe": "clip"}])
+    {'batch_size': 256}
+    """
+    found: dict[str, Value] = {}
+    for probe in SETTLING:
+        found |= dict((answer(answers, probe) or {}).get("settings") or {})
+    return found
+
+
+def verdict(campaign: Campaign) -> Message:
+    """The answer as a code with its facts; its sentence is a headline.
+
+    A candidate that does not beat the baseline is never announced: the answer is the baseline.
+    """
+    winner, decided = campaign.winner, campaign.launched
+    if winner is None:
+        return Message("campaign.verdict.nothing")
+    facts: dict[str, Any] = {"candidate": str(winner.place)}
+    if decided is None or decided.candidate != winner.place:
+        return Message("campaign.verdict.open", facts)
+    if decided.baseline is None:
+        return Message("campaign.verdict.first", facts)
+    facts = {**facts, "baseline": str(decided.baseline)}
+    return Message(f"campaign.verdict.{decided.verdict}", facts)
 
 
 @dataclass(frozen=True)
@@ -383,3 +537,20 @@ def standing_baseline(store: Store) -> tuple[Place, int] | None:
         return None
     results = store.results(found.place.round)
     return found.place, len(results.repeats(found.place.trial))
+
+
+def campaign(store: str | os.PathLike[str], name: str = "tune") -> Campaign:
+    """A campaign as recorded: its rounds, its log, its choice; nothing is trained.
+
+    `campaign.best` is the configuration it chose. `tw.tune` with the same space resumes it.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        name: the `name` that `tw.tune` was called with.
+    """
+    with Store.open(store, create=False) as opened:
+        known = read_definition(opened, name)
+        if known is None:
+            others = ", ".join(one.name for one in opened.campaigns()) or "none"
+            raise NotFound("campaign.not_found", name=name, url=opened.url, others=others)
+        return read_campaign(opened, known)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from tunewright.advice.rewrite import names_of, searched_ranges, with_ranges
+from tunewright.advice.proposal import names_of, searched_ranges, with_ranges
 from tunewright.campaigns.campaign import Campaign
 from tunewright.checks.natural_bound import natural_bound
 from tunewright.design.ranges import Range

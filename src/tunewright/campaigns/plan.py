@@ -5,6 +5,13 @@ quasi-random search (repaired, widened, narrowed and continued as the findings a
 variance, exploitation by Bayesian search until it saturates, the best trained longer where that was
 asked for, repeats of the finalists, the launch decision, the test set. No step uses a trial that is
 kept back for a later one, so the budget always reaches to the end.
+
+Exploitation searches around what exploration found best. When its own best trials press against an
+end, the end is moved: back to where the campaign has searched already, or further out.
+
+Proposals come from `advice.next_round`, the most urgent first; what one asks for is done as far
+as the trials for exploration allow. When nothing asks for more of it, or they are used up,
+exploration is over.
 """
 
 from __future__ import annotations
@@ -14,38 +21,123 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tunewright.advice.exploit import exploitation
-from tunewright.advice.saturation import saturation
-from tunewright.campaigns.campaign import Campaign, Contender
+from tunewright.advice.exploit import exploitation, saturation
+from tunewright.advice.next_round import next_round
+from tunewright.advice.proposal import Proposal
+from tunewright.campaigns.campaign import (
+    BATCH_SIZE,
+    Campaign,
+    Contender,
+    answer,
+    configurations,
+    stranded,
+    untried,
+)
 from tunewright.campaigns.edges import LEANS, beyond, reaching
-from tunewright.campaigns.explore import explore_on, first_round, widening
-from tunewright.campaigns.finite import configurations, stranded, untried
-from tunewright.campaigns.probe import next_probe
-from tunewright.campaigns.probe_answers import BATCH_SIZE, answer
-from tunewright.campaigns.round_names import named, together
-from tunewright.campaigns.shares import FEWEST, Shares, shares
-from tunewright.campaigns.step import Step, reason_of
+from tunewright.campaigns.probe import asks_for_remedy, next_probe, remedy_step, repaired_step
+from tunewright.campaigns.step import FEWEST, Shares, Step, named, reason_of, shares, together
 from tunewright.campaigns.train_longer import extend_step, longer_default
 from tunewright.checks.checklist import check
 from tunewright.checks.trial_sd import trial_sd
-from tunewright.design.budget import budget
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
+from tunewright.design.study import budget
 from tunewright.facts import plain
 from tunewright.launches.decide import decide
-from tunewright.launches.launch import Launch
+from tunewright.launches.launch import FEWEST_RUNS, FIVE_LOOKS, Launch, LaunchTerms
 from tunewright.launches.looks import exact_arm
-from tunewright.launches.plan import FEWEST_RUNS, FIVE_LOOKS
-from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 from tunewright.store.results import Repeats, Results
+
+# how often each may be done in one campaign
+MOST_EXPLORATIONS: dict[str, int] = {"widen": 4, "narrow": 1, "regularise": 1, "fix": 1}
 
 # what exploitation gets before it may be called saturated, and never less than the ladder asks for
 # in as many dimensions: a lull of a few trials is none
 SATURATES, SATURATES_FROM = 0.35, 20  # of all trials; trials
+
 # launches of a change that does nothing, by trials, as bench/calibration.py --campaigns measured
 FALSE_LAUNCHES = ((120, 0.25), (60, 0.19), (30, 0.14), (0, 0.14))
 ENOUGH = 5  # repeats of a finalist, when trials are left over
+
+
+def first_round(campaign: Campaign, trials: int) -> Step:
+    """The first quasi-random round, over the whole space."""
+    made = campaign.space
+    reason = Message("campaign.first_round", {"trials": trials, "names": list(made.nuisance)})
+    return Step("explore", reason, trials, named(campaign, made, "explore", trials, reason))
+
+
+def explore_on(campaign: Campaign, allowance: int, free: int, first: int) -> Step | None:
+    """What the findings ask to explore next; None when exploration is over.
+
+    `allowance` trials are left to exploration, `free` to all of the search; a space that was
+    repaired is explored anew, with as many as the `first` round had.
+    """
+    again = repaired_step(campaign, min(free, first))
+    if again is not None:
+        return again
+    results = together(campaign)
+    if not results.top(1):
+        return _again(campaign, results, allowance)
+    for one in next_round(results):
+        if one.kind == "exploit":
+            break
+        if asks_for_remedy(one):
+            made = remedy_step(campaign, one, free)
+        else:
+            made = _taken(campaign, results, one, allowance)
+        if made is not None:
+            return made
+    return None
+
+
+def widening(campaign: Campaign) -> Proposal | None:
+    """The widening that the findings still ask for."""
+    results = together(campaign)
+    asked = next_round(results) if results.top(1) else ()
+    return next((one for one in asked if one.kind == "widen" and one.round is not None), None)
+
+
+def _taken(campaign: Campaign, results: Results, asked: Proposal, allowance: int) -> Step | None:
+    """The proposal as a step, if the campaign can and may take it."""
+    wanted = asked.round
+    if wanted is None or allowance < FEWEST:
+        return None
+    if asked.kind == "more_trials":
+        own = results.round.trials_per_study
+        more = min(wanted.trials_per_study - own, allowance)
+        if wanted.name != results.round.name or more < 1:
+            return None
+        made = replace(results.round, trials_per_study=own + more)
+        return Step("explore", reason_of(asked), more, made)
+    kind = asked.kind
+    if kind not in ("widen", "narrow", "regularise", "fix"):
+        return None
+    done = len(campaign.of_kind(kind))
+    if done >= MOST_EXPLORATIONS[kind] or (kind == "narrow" and "infeasible" not in asked.because):
+        return None
+    # old trials that fit count, so only the difference is run
+    known = sum(t.ended for t in results.trials) if kind == "widen" else 0
+    trials = min(allowance, max(FEWEST, wanted.trials_per_study - known))
+    if kind == "fix" and trials < wanted.trials_per_study // 2:
+        return None  # trials with other values of what is fixed would be lost for nothing
+    reason = reason_of(asked)
+    return Step(kind, reason, trials, named(campaign, wanted, kind, trials, reason))
+
+
+def _again(campaign: Campaign, results: Results, allowance: int) -> Step | None:
+    """Nothing completed: once more, where trials diverge least, if they diverge at all."""
+    ended = [t for t in results.trials if t.ended]
+    if allowance < FEWEST or len(campaign.searched) > 1:
+        return None
+    if not all(t.status == "infeasible" for t in ended):
+        return None
+    own = results.round.trials_per_study
+    more = min(own, allowance)
+    made = replace(results.round, trials_per_study=own + more)
+    reason = Message("campaign.all_infeasible", {"ended": len(ended), "more": more})
+    return Step("explore", reason, more, made)
 
 
 def next_step(campaign: Campaign) -> Step:

@@ -1,16 +1,24 @@
-"""One step of a campaign: what is done, why, and with how many trials."""
+"""One step of a campaign, its rounds, and how the trials are shared out among steps.
+
+Most go into finding (playbook: exploration first, and most of the budget), some are kept back for
+knowing: without repeats on fresh seeds the best of many trials is partly the luckiest.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tunewright.advice.proposal import Proposal, without_trials
+from tunewright.campaigns.campaign import Campaign
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
+from tunewright.design.study import trials_for
 from tunewright.launches.lineage import Place
 from tunewright.messages import Message
+from tunewright.store.joined import joined
+from tunewright.store.results import Results
 
 Kind = Literal[
     "finish",  # run what is left of a round, or of repeats
@@ -29,6 +37,17 @@ Kind = Literal[
     "test",  # look at the test set
     "done",
 ]
+FIRST = 0.35  # of what is not kept back: the first quasi-random round
+EXPLORE = 0.55  # ... all exploration together
+FEWEST = 6  # trials of a round that is worth its name
+LUCK = 3  # repeats: a spread of two is no evidence
+KNOWS_LUCK = 30  # trials from which the spread is worth knowing before exploitation
+EXTEND, LONG = 0.2, 5  # of all trials for full length; the best that are trained so first
+MOST_LONG = 9
+
+# from so many trials on: how many finalists are repeated how often, and runs kept for the launch
+# (the launch takes separate runs: those that chose the winner flatter it)
+LADDER = ((120, 4, 3, 16), (60, 3, 2, 10), (30, 2, 2, 6), (16, 2, 1, 6))
 
 
 @dataclass(frozen=True)
@@ -60,3 +79,90 @@ class Step:
 def reason_of(proposal: Proposal) -> Message:
     """A proposal's reason without its number of trials, which the budget may have cut."""
     return without_trials(proposal.reason)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What the trials of a campaign are for."""
+
+    first: int  # of the first quasi-random round
+    explore: int  # of all exploration rounds together, at most
+    finalists: int  # configurations that are repeated
+    times: int  # repeats of each
+    luck: int  # repeats of the best of exploration, to know what chance does
+    launch: int  # runs kept back for the comparison with the baseline
+    extend: int = 0  # trainings at full length, where the best are to be trained longer
+    default: int = 0  # ... and one of the current default, to compare them with
+
+    @property
+    def long(self) -> int:
+        """Of those, the best of the search; the rest tune the learning rate once more."""
+        return min(self.extend, LONG)
+
+    @property
+    def kept_back(self) -> int:
+        """Trials that no search may use."""
+        return self.finalists * self.times + self.luck + self.launch + self.extend + self.default
+
+
+def shares(
+    trials: int,
+    dimensions: int,
+    has_baseline: bool,
+    extends: bool = False,
+    *,
+    default: bool = False,
+    deterministic: bool = False,
+) -> Shares:
+    """How to share out this many trials over a space of this many hyperparameters.
+
+    `default`: the baseline is the current default, which is trained as long as the best are. A
+    deterministic program is not repeated: it would give the same value.
+
+    >>> shares(50, dimensions=4, has_baseline=False)
+    Shares(first=15, explore=24, finalists=2, times=2, luck=3, launch=0, extend=0, default=0)
+    >>> shares(200, dimensions=4, has_baseline=True).kept_back
+    31
+    """
+    finalists, times, launch = next(
+        (found[1:] for found in LADDER if trials >= found[0]), (0, 0, 0)
+    )
+    if deterministic:
+        finalists, times, launch = 0, 0, 0
+    luck = LUCK if trials >= KNOWS_LUCK and not deterministic else 0
+    extend = max(1, min(MOST_LONG, round(EXTEND * trials))) if extends else 0
+    made = Shares(
+        first=0,
+        explore=0,
+        finalists=finalists,
+        times=times,
+        luck=luck,
+        launch=launch if has_baseline else 0,
+        extend=extend,
+        default=int(extends and default),
+    )
+    search = max(0, trials - made.kept_back)
+    first = max(min(FEWEST, search), min(trials_for(dimensions), round(FIRST * search)))
+    explore = max(first, round(EXPLORE * search))
+    return replace(made, first=first, explore=explore)
+
+
+def together(campaign: Campaign) -> Results:
+    """The newest round of the search with every earlier trial that fits it."""
+    long = {results.round.name for results in campaign.extended}
+    newest, *earlier = [r for r in reversed(campaign.searched) if r.round.name not in long]
+    return joined(newest, *earlier)
+
+
+def named(campaign: Campaign, round: Round, kind: Kind, trials: int, reason: Message) -> Round:
+    """A round under the campaign's next number, on the same data split as all of them."""
+    number = len(campaign.rounds) + 1
+    return replace(
+        round,
+        goal=campaign.space.goal,
+        change=reason,
+        name=f"{campaign.name}_{number}_{kind}",
+        seed=campaign.space.seed,
+        detect=campaign.space.detect,
+        trials_per_study=trials,
+    )

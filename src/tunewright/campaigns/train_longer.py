@@ -13,13 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tunewright.advice.agreement import Agreement, compared
-from tunewright.advice.extend import extension
-from tunewright.advice.lengthened import lengthened
+from tunewright.advice.extend import extension, lengthened
+from tunewright.advice.length import Agreement, compared
 from tunewright.campaigns.campaign import Campaign, Contender
-from tunewright.campaigns.round_names import named
-from tunewright.campaigns.shares import Shares
-from tunewright.campaigns.step import Step
+from tunewright.campaigns.step import Shares, Step, named
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round

@@ -13,15 +13,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tunewright.campaigns.campaign import Campaign, read_campaign
-from tunewright.campaigns.definition import Definition, keep_definition, read_definition
+from tunewright.campaigns.campaign import (
+    REPAIR,
+    Campaign,
+    Definition,
+    keep_definition,
+    read_campaign,
+    read_definition,
+)
 from tunewright.campaigns.plan import next_step, verdict_of
-from tunewright.campaigns.probe import settle
-from tunewright.campaigns.probe_answers import REPAIR
-from tunewright.campaigns.repair import repair
-from tunewright.campaigns.request import defined, same_space
+from tunewright.campaigns.probe import repair, settle
+from tunewright.campaigns.request import TuneTerms, defined, same_space
 from tunewright.campaigns.step import Step
-from tunewright.campaigns.terms import TuneTerms
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.execution.evaluate import Measure, evaluate

@@ -12,7 +12,7 @@ from tunewright.checks._better_half import TOP
 from tunewright.checks.best_step import BestSteps, best_steps
 from tunewright.checks.boundary import Edge, edges_of
 from tunewright.checks.positions import Settled, losses_of, settled
-from tunewright.design.continued import BatchSizeChange, batch_size_change
+from tunewright.design.guards import BatchSizeChange, batch_size_change
 from tunewright.design.ranges import is_number
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict
 from tunewright.messages import Message

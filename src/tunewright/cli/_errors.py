@@ -1,4 +1,4 @@
-"""How an error is printed: what happened, where, the likely cause, the next command.
+"""How a command ends: an answer as an envelope or a page, or an error with what helps; exit code.
 
 Never a bare traceback: one that nobody foresaw is kept in a file whose path is printed. The exit
 codes of every command are decided here too.
@@ -11,9 +11,12 @@ import shlex
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -27,6 +30,7 @@ from tunewright.errors import (
     WorkloadError,
 )
 from tunewright.messages import words
+from tunewright.present.terminal.screen import show_json
 from tunewright.refusals import refusal_of
 from tunewright.store.address import masked_words
 
@@ -35,7 +39,6 @@ WARNED = 1  # the checklist warns, or `again` gave another value
 WRONG_USE = 2  # a misspelt option, round file, name or workload
 UNFINISHED = 3  # the round could not be finished, or every trial failed
 INTERRUPTED = 130  # Ctrl-C, SIGTERM, or `tunewright stop`
-
 WRONG = (DesignError, WorkloadError, NotFound, MissingExtra, Misuse, PipelineError)
 
 
@@ -127,3 +130,13 @@ def _keep(error: BaseException) -> Path:
             f"command: {shlex.join(masked_words(sys.argv))}\npython: {sys.version}\n\n{text}"
         )
     return Path(name)
+
+
+def answer(json: bool, data: Any, page: Callable[[], None], code: int = FINE) -> None:
+    """Print the data as JSON, or the page for readers; leave with the exit code."""
+    if json:
+        show_json(data)
+    else:
+        page()
+    if code != FINE:
+        raise typer.Exit(code)

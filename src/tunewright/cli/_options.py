@@ -1,37 +1,54 @@
-"""Options and arguments that several commands share."""
+"""Options that several commands share: project, objective, search, and where trials train."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from pathlib import PurePath
-from typing import Annotated, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
+from rich.text import Text
 
+from tunewright.actions import RunTrials
+from tunewright.design.objective import Objective
+from tunewright.design.round import Round
 from tunewright.errors import Misuse
+from tunewright.execution.executors import devices
+from tunewright.execution.executors.executor import Executor
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.executors.local import Local
+from tunewright.execution.executors.packed import Packed
+from tunewright.execution.executors.ray.ray import Ray
+from tunewright.execution.executors.slurm.slurm import Slurm
+from tunewright.execution.join import search_of
+from tunewright.execution.run import load
+from tunewright.messages import Message, words
+from tunewright.present.terminal.plan_page import recorded
+from tunewright.present.terminal.screen import sidelines
+from tunewright.project._project import (
+    DEFAULT_STORE as DEFAULT_STORE,
+    FILE as FILE,
+    ROUNDS as ROUNDS,
+    Project as Project,
+    anchored as anchored,
+    find as find_project,
+    load as need_project,
+    plain_name as plain_name,
+    store_address as store_address,
+)
 from tunewright.remedies import use
+from tunewright.search.auto import pick
+from tunewright.search.bayesian.bayesian import Bayesian
+from tunewright.search.halton import Halton
+from tunewright.search.search import Search
+from tunewright.store.results import Results
+from tunewright.store.store import Store
 
+__all__ = ["find_project", "need_project"]
 Chosen = TypeVar("Chosen")
 SUFFIX = ".toml"  # of a round's file
-
-
-def round_named(given: str | None) -> str | None:
-    """The round that an argument means: its name, or its file as a shell completes it.
-
-    >>> round_named("rounds/depth.toml"), round_named("depth.toml"), round_named("depth")
-    ('depth', 'depth', 'depth')
-    """
-    is_file = given is not None and given.endswith(SUFFIX) and given != SUFFIX
-    return PurePath(given).stem if given is not None and is_file else given
-
-
-RoundName = Annotated[
-    str,
-    typer.Argument(
-        metavar="ROUND", callback=round_named, help="The round's name, or its file in rounds/."
-    ),
-]
 StoreOption = Annotated[
     str | None,
     typer.Option(
@@ -74,6 +91,115 @@ HoursOption = Annotated[
         show_default=False,
     ),
 ]
+PLACES: dict[str, Literal["best", "last"]] = {"best": "best", "last": "last"}
+MinimizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--minimize",
+        metavar="METRIC",
+        help="Judge the recorded trials anew: this logged metric, made small.",
+        show_default=False,
+    ),
+]
+MaximizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--maximize",
+        metavar="METRIC",
+        help="Judge the recorded trials anew: this logged metric, made large.",
+        show_default=False,
+    ),
+]
+AtOption = Annotated[
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="WHEN",
+        help="Judge by the best value over training, or by the last one: best or last.",
+        show_default=False,
+    ),
+]
+OnOption = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        metavar="EXECUTOR",
+        help="Where: local, ray or slurm (clusters), or inline (in this process).",
+    ),
+]
+AddressOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address",
+        metavar="HOST:PORT",
+        help="The Ray cluster; by default RAY_ADDRESS, this machine's, or a new one.",
+        show_default=False,
+    ),
+]
+ResourcesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--resources",
+        metavar="CPU=4,GPU=0.5",
+        help="What one trial takes of the Ray cluster; one CPU by default.",
+        show_default=False,
+    ),
+]
+SlurmOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slurm",
+        metavar="NAME=VALUE",
+        help="For --on slurm: partition, time, gpus, cpus, account, or line='#SBATCH ...'; repeat.",
+        show_default=False,
+    ),
+]
+SLURM = {
+    "partition": "partition",
+    "time": "time_limit",
+    "account": "account",
+    "gpus": "gpus",
+    "cpus": "cpus",
+}
+PackOption = Annotated[
+    str | None,
+    typer.Option(
+        "--pack",
+        metavar="N|auto",
+        help="Train so many trials at once on each GPU, in one process.",
+        show_default=False,
+    ),
+]
+AUTO = "auto"
+SEARCHES: Mapping[str, Callable[[], Search]] = {"halton": Halton, "bayesian": Bayesian}
+SearchOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SEARCH",
+        help="Which configurations: halton (quasi-random, the default), bayesian (a model of the "
+        "trials so far; for a round without scientific hyperparameters), or auto (whichever suits "
+        "the budget and the workers, with the reason).",
+        show_default=False,
+    ),
+]
+
+
+def round_named(given: str | None) -> str | None:
+    """The round that an argument means: its name, or its file as a shell completes it.
+
+    >>> round_named("rounds/depth.toml"), round_named("depth.toml"), round_named("depth")
+    ('depth', 'depth', 'depth')
+    """
+    is_file = given is not None and given.endswith(SUFFIX) and given != SUFFIX
+    return PurePath(given).stem if given is not None and is_file else given
+
+
+RoundName = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROUND", callback=round_named, help="The round's name, or its file in rounds/."
+    ),
+]
 
 
 def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
@@ -88,3 +214,207 @@ def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
         known=list(known),
         remedy=use(option, near[0]) if near else None,
     )
+
+
+def judged_by(
+    results: Results,
+    minimize: str | None,
+    maximize: str | None,
+    at: str | None,
+    aloud: bool = True,
+) -> Results:
+    """The same trials under the objective asked for, with a note of it; else as recorded.
+
+    What is not asked for stays as the round has it, its constraints too. `aloud`: the note is
+    printed, on the side, for pages that do not show notes.
+    """
+    objective = objective_asked(results, minimize, maximize, at)
+    if objective == results.objective:
+        return results
+    facts = {"now": str(objective), "before": str(results.objective)}
+    note = Message("note.judged_by", facts)
+    if aloud:
+        sidelines().print(Text(f"note: {words.printable(note.text)}"), soft_wrap=True)
+    return replace(results.with_objective(objective), notes=(*results.notes, note))
+
+
+def objective_asked(
+    results: Results, minimize: str | None, maximize: str | None, at: str | None
+) -> Objective:
+    """The objective of these options; refuses a metric that no trial has logged."""
+    if minimize is not None and maximize is not None:
+        raise Misuse(
+            "objective.two_directions",
+            minimize=minimize,
+            maximize=maximize,
+            remedy=use("--minimize", minimize),
+        )
+    asked = results.objective
+    if at is not None:
+        asked = replace(asked, at=chosen(at, PLACES, "--at"))
+    metric = minimize if minimize is not None else maximize
+    if metric is None:
+        return asked
+    option = "--minimize" if minimize is not None else "--maximize"
+    if metric not in results.metrics:
+        raise _never_logged(results, option, metric)
+    return replace(asked, metric=metric, minimize=minimize is not None)
+
+
+def nearest_first(name: str, known: tuple[str, ...]) -> list[str]:
+    """The known names, those most like this one first.
+
+    >>> nearest_first("valid_eror", ("train_loss", "valid_loss", "valid_error"))
+    ['valid_error', 'valid_loss', 'train_loss']
+    """
+
+    def unlike(other: str) -> float:
+        return -difflib.SequenceMatcher(None, name.lower(), other.lower()).ratio()
+
+    return sorted(known, key=unlike)
+
+
+def _never_logged(results: Results, option: str, metric: str) -> Misuse:
+    round = results.round.name
+    if not results.metrics:
+        return Misuse(
+            "objective.nothing_logged",
+            option=option,
+            metric=metric,
+            round=round,
+            remedy=RunTrials(round),
+        )
+    nearest = nearest_first(metric, results.metrics)
+    return Misuse(
+        "objective.not_logged",
+        option=option,
+        metric=metric,
+        round=round,
+        cause=Message("objective.logged_were", {"metrics": list(nearest)}),
+        remedy=use(option, nearest[0]),
+    )
+
+
+def open_store(instead: str | None) -> Store:
+    """The store to read; it must be there already."""
+    return Store.open(store_address(instead), create=False)
+
+
+def read_round(round: str, store: str | None, *, earlier: bool = True) -> Results:
+    """The round's results; with those trials of the rounds it continues that fit it."""
+    return load(store_address(store), round, earlier=earlier)
+
+
+def from_here(store: str | None) -> str | None:
+    """A store named on the command line, which is relative to the working folder."""
+    return None if store is None else anchored(store, Path.cwd())
+
+
+def executor(
+    on: str,
+    workers: int | None,
+    address: str | None = None,
+    resources: str | None = None,
+    slurm: list[str] | None = None,
+    pack: str | None = None,
+) -> Executor:
+    """Who trains, as the options say."""
+    if pack is not None:
+        if slurm:
+            raise Misuse("option.not_with_pack", option="--slurm")
+        return packed(pack, on, workers)
+    if slurm and on != "slurm":
+        raise Misuse("option.only_for_slurm", remedy=use("--slurm", slurm[0], "--on", "slurm"))
+    for option, given in (("--ray-address", address), ("--resources", resources)):
+        if given is not None and on != "ray":
+            raise Misuse(
+                "option.only_for_ray", option=option, remedy=use(option, str(given), "--on", "ray")
+            )
+    kinds: dict[str, Callable[[], Executor]] = {
+        "local": lambda: Local(workers=workers),
+        "ray": lambda: Ray(address, amounts(resources), workers=workers),
+        "slurm": lambda: on_slurm(workers, slurm or []),
+        "inline": Inline,
+    }
+    return chosen(on, kinds, "--on")()
+
+
+def packed(pack: str, on: str, workers: int | None) -> Packed:
+    """The executor of --pack, on every GPU that there is.
+
+    >>> packed("4", "local", None).trials
+    4
+    """
+    if on != "local" or workers is not None:
+        other = "--on" if on != "local" else "--workers"
+        raise Misuse("option.not_with_pack", option=other)
+    if pack != "auto" and not pack.isdecimal():
+        raise Misuse("option.bad_pack", pack=pack)
+    return Packed(None if pack == "auto" else int(pack), device=devices.found() or 0)
+
+
+def on_slurm(workers: int | None, given: list[str]) -> Slurm:
+    """The Slurm executor of `--slurm NAME=VALUE` options.
+
+    >>> on_slurm(4, ["partition=gpu", "gpus=1", "line=module load cuda"]).lines
+    ('module load cuda',)
+    """
+    settings: dict[str, Any] = {} if workers is None else {"workers": workers}
+    lines = []
+    for part in given:
+        name, _, value = part.partition("=")
+        if name == "line" and value:
+            lines.append(value)
+        elif name in SLURM and value and (name not in ("gpus", "cpus") or value.isdigit()):
+            settings[SLURM[name]] = int(value) if name in ("gpus", "cpus") else value
+        else:
+            known = [*SLURM, "line"]
+            remedy = use("--slurm", "partition=gpu")
+            raise Misuse("option.bad_slurm", part=part, known=known, remedy=remedy)
+    return Slurm(lines=tuple(lines), **settings)
+
+
+def amounts(text: str | None) -> dict[str, float] | None:
+    """Resources as they are written on the command line.
+
+    >>> amounts("CPU=4,GPU=0.5")
+    {'CPU': 4.0, 'GPU': 0.5}
+    """
+    if text is None:
+        return None
+    found = {}
+    for part in text.split(","):
+        name, divider, amount = part.strip().partition("=")
+        try:
+            found[name.strip()] = float(amount)
+        except ValueError:
+            divider = ""
+        if not divider or not name.strip():
+            raise Misuse(
+                "option.bad_resource",
+                text=text,
+                part=part.strip(),
+                remedy=use("--resources", "CPU=4,GPU=0.5"),
+            )
+    return found
+
+
+def search_for(
+    named: tuple[str | None, str | None], round: Round, workers: int, store: str
+) -> Search:
+    """The search named by the option, or by a file; a round that has begun continues with its own.
+
+    Only the option changes the search of a round that has begun, and is then refused.
+    """
+    asked, of_file = named
+    if asked in (None, AUTO):
+        before = recorded(store, round.name)
+        if before is not None and before.search in SEARCHES:
+            return search_of(before)
+    asked = asked or of_file
+    if asked == AUTO:
+        picked = pick(round, workers)
+        sidelines().print(picked.reason, soft_wrap=True)
+        return picked.search
+    names = {**SEARCHES, AUTO: Halton}
+    return chosen(asked or "halton", names, "--search")()

@@ -56,7 +56,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "sync",
-            "sync.sync",
+            "import_.sync",
             "Write a round to trackers, or catch up what they lack; nothing is written twice.",
         ),
         Verb(
@@ -72,7 +72,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "again",
-            "again.again",
+            "evaluate.again",
             "Train a trial anew under its own seed and settings, and compare it with the recorded "
             "one.",
         ),
@@ -124,7 +124,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "believe",
-            "believe.believe",
+            "show.believe",
             "Show what a model of the trials believes: the best to expect, what diverges, what is "
             "left.",
         ),
@@ -138,18 +138,23 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
     "Can it be trusted?": (
         Verb(
             "check",
-            "check.check",
+            "show.check",
             "Ask whether a round can be trusted: the playbook's checklist. Exits with 1 on a "
             "warning.",
         ),
         Verb(
+            "diagnose",
+            "diagnose.diagnose",
+            "Ask the curves of any run what is wrong, with error rates. Exits with 1 on a warning.",
+        ),
+        Verb(
             "plot",
-            "report.plot",
+            "show.plot",
             "Draw a round: every trial, the best so far, settings, curves, budgets, importance.",
         ),
         Verb(
             "report",
-            "report.report",
+            "show.report",
             "Report on a round: verdict first, then plots and trials, in one HTML file and on "
             "screen.",
         ),
@@ -168,7 +173,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "variance",
-            "variance.variance",
+            "launch.variance",
             "Show trial, study and data variance of a round together; runs nothing unless asked "
             "to.",
         ),
@@ -176,6 +181,11 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "launch",
             "launch.launch",
             "Decide whether a round's best becomes the baseline: train both again on fresh seeds.",
+        ),
+        Verb(
+            "judge",
+            "judge.judge",
+            "Keep or discard one change of a program after another, by runs of both.",
         ),
         Verb(
             "history",
@@ -220,12 +230,12 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "rm",
-            "rounds.rm",
+            "backup.rm",
             "Remove a round from the store; --undo brings it back.",
         ),
         Verb(
             "rename",
-            "rounds.rename",
+            "backup.rename",
             "Give a round another name, in the store and in rounds/.",
         ),
         Verb(

@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from tunewright.agents.install import install as install_files
-from tunewright.cli._answer import answer
-from tunewright.cli._options import JsonOption
-from tunewright.cli._project import find_project
+from tunewright.cli._errors import answer
+from tunewright.cli._options import JsonOption, find_project
 from tunewright.messages import Message
 from tunewright.present.terminal.screen import say
 

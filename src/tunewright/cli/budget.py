@@ -13,9 +13,8 @@ import typer
 from tunewright.budgets.budget import Budget
 from tunewright.budgets.file import FILE, read, write
 from tunewright.budgets.state import BudgetState, state
-from tunewright.cli._answer import answer
-from tunewright.cli._options import JsonOption, StoreOption
-from tunewright.cli._project import find_project, from_here, store_address
+from tunewright.cli._errors import answer
+from tunewright.cli._options import JsonOption, StoreOption, find_project, from_here, store_address
 from tunewright.errors import Misuse
 from tunewright.messages import Message
 from tunewright.present.envelope import plain

@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 
 from tunewright.campaigns.tune import Ending
-from tunewright.cli._answer import answer
-from tunewright.cli._options import JsonOption
-from tunewright.cli._project import FILE, ROUNDS, find_project
+from tunewright.cli._errors import answer
+from tunewright.cli._options import FILE, ROUNDS, JsonOption, find_project
 from tunewright.cli.tune import conclude, ending_facts, exit_code, run_campaign, write_report
 from tunewright.errors import MissingExtra, Misuse
 from tunewright.execution.executors.local import Local

@@ -1,4 +1,4 @@
-"""The command that takes over rounds recorded by other tools: import."""
+"""Commands between tools: import takes over their rounds, sync writes rounds to trackers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,17 @@ from typing import Annotated, Any
 import typer
 
 from tunewright import importers, stores
-from tunewright.cli._answer import answer
-from tunewright.cli._options import JsonOption, StoreOption, chosen
-from tunewright.cli._project import DEFAULT_STORE, find_project
+from tunewright.cli._errors import FINE, UNFINISHED, answer
+from tunewright.cli._options import (
+    DEFAULT_STORE,
+    JsonOption,
+    RoundName,
+    StoreOption,
+    chosen,
+    find_project,
+    from_here,
+    store_address,
+)
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Range
 from tunewright.design.registry import kinds
@@ -23,13 +31,17 @@ from tunewright.errors import DesignError, Misuse
 from tunewright.importers.build_round import Options
 from tunewright.importers.foreign import parsed
 from tunewright.importers.roles import Role
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present import envelope as facts
 from tunewright.present.terminal.round_page import roles, verdict
 from tunewright.present.terminal.screen import say
 from tunewright.remedies import use
+from tunewright.sinks import Synced, sync as sync_round
 from tunewright.store.address import masked_words, parse
 from tunewright.store.results import Results
+
+PARTED = ("optuna", "mlflow", "trackio", "table")
+Names = list[str] | None
 
 
 @dataclass(frozen=True)
@@ -64,8 +76,6 @@ SOURCES: Mapping[str, Callable[[Asked], Results]] = {
         a.address, a.part, objective=a.named, metrics=a.metrics, **a.options
     ),
 }
-PARTED = ("optuna", "mlflow", "trackio", "table")
-Names = list[str] | None
 
 
 def import_(
@@ -221,3 +231,40 @@ def _store(instead: str | None) -> str:
     if parse(address).path is not None and Path(address).is_dir():
         raise DesignError("option.store_is_folder", address=address)
     return address
+
+
+def sync(
+    round: RoundName,
+    sink: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sink",
+            metavar="TRACKER[:WHERE]",
+            help="mlflow, tensorboard, wandb, trackio or swanlab; those of tunewright.toml by "
+            "default.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write a round to trackers, or catch up what they lack; nothing is written twice."""
+    store = from_here(store)
+    project = find_project()
+    named = list(sink or (project.settings["sinks"] if project is not None else ()))
+    answers = sync_round(store_address(store), round, named)
+    whole = all(one.whole for one in answers)
+    answer(json, list(answers), lambda: _show(answers), FINE if whole else UNFINISHED)
+
+
+def _show(answers: tuple[Synced, ...]) -> None:
+    for one in answers:
+        facts = {
+            "tracker": one.tracker,
+            "where": one.where,
+            "written": one.written,
+            "left": one.left,
+            "error": one.error,
+            "busy": one.busy,
+        }
+        say(Message("sink.synced", facts).text)

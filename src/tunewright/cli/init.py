@@ -8,10 +8,8 @@ from typing import Annotated
 import typer
 
 from tunewright import project as projects
-from tunewright.cli._answer import answer
-from tunewright.cli._errors import FINE, UNFINISHED
-from tunewright.cli._options import JsonOption, StoreOption, chosen
-from tunewright.cli._project import FILE, ROUNDS
+from tunewright.cli._errors import FINE, UNFINISHED, answer
+from tunewright.cli._options import FILE, ROUNDS, JsonOption, StoreOption, chosen
 from tunewright.design import presets
 from tunewright.messages import Message, words
 from tunewright.present.envelope import plain

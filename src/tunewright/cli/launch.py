@@ -1,4 +1,4 @@
-"""Commands that decide: launch compares with the baseline on fresh seeds, history shows how."""
+"""Commands that decide: launch, history, and variance, which shows how far chance moves a value."""
 
 from __future__ import annotations
 
@@ -7,17 +7,33 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import _where as where
+from tunewright.cli import _options as where
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
-from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
-from tunewright.cli._options import JsonOption, RoundName, StoreOption, WorkersOption, chosen
-from tunewright.cli._project import anchored, need_project, store_address
+from tunewright.cli._options import (
+    AtOption,
+    JsonOption,
+    MaximizeOption,
+    MinimizeOption,
+    RoundName,
+    StoreOption,
+    WorkersOption,
+    anchored,
+    chosen,
+    judged_by,
+    need_project,
+    store_address,
+)
 from tunewright.execution.run import load
-from tunewright.launches import history as histories, workflow
-from tunewright.launches.plan import Claim
-from tunewright.launches.terms import LaunchTerms
+from tunewright.launches import lineage as histories, workflow
+from tunewright.launches.launch import Claim, LaunchTerms
+from tunewright.launches.variance import variance as variance_of
 from tunewright.launches.workflow import LaunchReport
-from tunewright.present.terminal.launch_page import look_line, print_history, print_report
+from tunewright.present.terminal.launch_page import (
+    look_line,
+    print_history,
+    print_report,
+    print_variances,
+)
 from tunewright.present.terminal.screen import screen, show_json, sidelines
 from tunewright.progress.choose import on_screen
 from tunewright.refusals import exit_code_of
@@ -173,3 +189,66 @@ def _exit_code(report: LaunchReport) -> int:
     if report.decision is None or report.decision.forbidden:
         return FINE
     return FINE if all(report.decision.runs) else UNFINISHED
+
+
+def variance(
+    round: RoundName,
+    times: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Train the best again until it has N repeats.",
+            show_default=False,
+        ),
+    ] = None,
+    studies: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="Run the whole search again, with other points, until there are N of it.",
+            show_default=False,
+        ),
+    ] = None,
+    splits: Annotated[
+        int | None,
+        typer.Option(
+            min=3, metavar="N", help="Train the best on each of N data splits.", show_default=False
+        ),
+    ] = None,
+    workers: WorkersOption = None,
+    on: where.OnOption = "local",
+    ray_address: where.AddressOption = None,
+    resources: where.ResourcesOption = None,
+    slurm: where.SlurmOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show trial, study and data variance of a round together; runs nothing unless asked to.
+
+    How far would the best value move with other seeds, another search, other data? `--times`,
+    `--studies` and `--splits` train what it takes to know.
+    """
+    if times or studies or splits:
+        project = need_project()
+        address = project.store(None if store is None else anchored(store, Path.cwd()))
+        with project.entered():
+            found = variance_of(
+                load(address, round, earlier=False),
+                project.workload(
+                    address, where.executor(on, workers, ray_address, resources, slurm), round
+                ),
+                times=times,
+                studies=studies,
+                splits=splits,
+                progress=on_screen(),
+            )
+    else:
+        address = store_address(store)
+        found = variance_of(load(address, round, earlier=False), store=address)
+    if json:
+        show_json(found.to_data())
+    else:
+        print_variances(found, screen())
+    raise typer.Exit(INTERRUPTED if found.interrupted else FINE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.cli._project import need_project
+from tunewright.cli._options import need_project
 from tunewright.errors import need
 
 

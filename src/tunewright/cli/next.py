@@ -12,15 +12,20 @@ from typing import Annotated
 import typer
 
 from tunewright.actions import Action, NextRound
-from tunewright.advice.agreement import Agreement, agreement
 from tunewright.advice.extend import extension
+from tunewright.advice.length import Agreement, agreement
 from tunewright.advice.proposal import DEFAULT_SEARCH, Proposal, next_name
-from tunewright.cli._answer import answer
-from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
-from tunewright.cli._options import JsonOption, RoundName, StoreOption
-from tunewright.cli._project import (
+from tunewright.cli._errors import answer
+from tunewright.cli._options import (
     ROUNDS,
+    AtOption,
+    JsonOption,
+    MaximizeOption,
+    MinimizeOption,
+    RoundName,
+    StoreOption,
     find_project,
+    judged_by,
     need_project,
     open_store,
     read_round,

@@ -7,12 +7,23 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import _where as where
+from tunewright.cli import _options as where
 from tunewright.cli._errors import Misuse
-from tunewright.cli._options import JsonOption, RoundName, StoreOption, WorkersOption
-from tunewright.cli._probe_rounds import carried_out, values
-from tunewright.cli._project import need_project, open_store
-from tunewright.cli.probe_stability import FixedOption, RoundArgument, TrialOption
+from tunewright.cli._options import (
+    JsonOption,
+    RoundName,
+    StoreOption,
+    WorkersOption,
+    need_project,
+    open_store,
+)
+from tunewright.cli.probe_stability import (
+    FixedOption,
+    RoundArgument,
+    TrialOption,
+    carried_out,
+    values,
+)
 from tunewright.execution.run import load
 from tunewright.execution.workload import Workload
 from tunewright.messages import words

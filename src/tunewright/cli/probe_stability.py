@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, TypeVar
 
 import typer
 
-from tunewright.cli import _where as where
-from tunewright.cli._errors import Misuse
-from tunewright.cli._options import JsonOption, StoreOption, WorkersOption, round_named
-from tunewright.cli._probe_rounds import carried_out, values
-from tunewright.cli._project import open_store
+from tunewright.cli import _options as where
+from tunewright.cli._errors import INTERRUPTED, Misuse
+from tunewright.cli._options import (
+    JsonOption,
+    StoreOption,
+    WorkersOption,
+    anchored,
+    need_project,
+    open_store,
+    round_named,
+)
+from tunewright.design.ranges import Value
+from tunewright.design.workload_file import read_value
+from tunewright.execution.executors.executor import Executor
 from tunewright.execution.workload import Workload
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.terminal.proposal_page import print_answer
-from tunewright.present.terminal.screen import cell, say, screen, show_json, table
+from tunewright.present.terminal.screen import cell, say, screen, show_json, sidelines, table
 from tunewright.probes.clip import Clip, ClipTry, clip as ask_clip
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
 from tunewright.probes.warmup import REPEATS, Rung, Warmup, warmup as ask_warmup
+from tunewright.progress.choose import on_screen
 from tunewright.progress.watcher import Watcher
 from tunewright.remedies import use
+from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
+Found = TypeVar("Found")
 RoundArgument = Annotated[
     str | None,
     typer.Argument(
@@ -49,6 +62,58 @@ FixedOption = Annotated[
     ),
 ]
 StepsOption = Annotated[int, typer.Option(min=1, metavar="N", help="Steps of each short run.")]
+
+
+def carried_out(
+    ask: Callable[[Workload, Trial | None, Watcher], Found],
+    round: str | None,
+    number: int | None,
+    store: str | None,
+    executor: Executor,
+) -> Found:
+    """The answer of a probe; after an interrupt, the command that resumes it."""
+    project = need_project()
+    store = None if store is None else anchored(store, Path.cwd())
+    known = begin_from(project.store(store), round, number)
+    with project.entered():
+        workload = project.workload(store, executor)
+        try:
+            return ask(workload, known, on_screen())
+        except KeyboardInterrupt:
+            sidelines().print(Message("probe.interrupted").text)
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def begin_from(store: str, round: str | None, number: int | None) -> Trial | None:
+    """The trial to begin from; None: the best that the store has."""
+    if round is None:
+        if number is not None:
+            raise Misuse(
+                "option.trial_without_round",
+                trial=number,
+                remedy=use("ROUND", "--trial", str(number)),
+            )
+        return None
+    with Store.open(store, create=False) as opened:
+        results = opened.results(round)
+    return results.best() if number is None else results.trial(number)
+
+
+def values(written: list[str] | None) -> dict[str, Value]:
+    """Hyperparameters as they are written on the command line.
+
+    >>> values(["learning_rate=0.01", "optimizer=adam", "nesterov=true"])
+    {'learning_rate': 0.01, 'optimizer': 'adam', 'nesterov': True}
+    """
+    found: dict[str, Value] = {}
+    for text in written or ():
+        name, divider, value = text.partition("=")
+        if not divider or not name.strip():
+            raise Misuse(
+                "option.not_name_value", text=text, remedy=use("--fixed", "learning_rate=0.01")
+            )
+        found[name.strip()] = read_value(value.strip())
+    return found
 
 
 def stability(

@@ -9,10 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from tunewright.cli._errors import Misuse
-from tunewright.cli._options import JsonOption, StoreOption
-from tunewright.cli._project import DEFAULT_STORE, Project, find_project, need_project
+from tunewright.cli._options import (
+    DEFAULT_STORE,
+    JsonOption,
+    Project,
+    StoreOption,
+    find_project,
+    need_project,
+)
 from tunewright.design.ranges import Value
-from tunewright.design.toml_file import read_value
+from tunewright.design.workload_file import read_value
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, words
 from tunewright.present.figures.probe_plots import throughput
@@ -24,7 +30,7 @@ from tunewright.probes.throughput.knee import gain
 from tunewright.probes.throughput.size_answer import BatchSizes, BatchSizeTerms, Cost
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.progress.choose import on_screen
-from tunewright.project._function import find_function
+from tunewright.project._project import find_function
 from tunewright.remedies import use
 
 QUICK = TimingRule(window_s=0.1, seconds=0.6)

@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli._answer import answer
-from tunewright.cli._errors import FINE, WARNED
-from tunewright.cli._options import JsonOption, RoundName, StoreOption
-from tunewright.cli._project import store_address
+from tunewright.cli._errors import FINE, WARNED, answer
+from tunewright.cli._options import JsonOption, RoundName, StoreOption, store_address
 from tunewright.messages import Message, words
 from tunewright.present.terminal.screen import say
 from tunewright.receipts.receipt import write

@@ -8,25 +8,26 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright.campaigns.campaign import Campaign, read_campaign
-from tunewright.campaigns.definition import read_definition
+from tunewright.campaigns.campaign import Campaign, read_campaign, read_definition
 from tunewright.campaigns.plan import next_step, planned
 from tunewright.campaigns.probe import skipped
-from tunewright.campaigns.request import defined
+from tunewright.campaigns.request import TuneTerms, defined
 from tunewright.campaigns.step import Step
-from tunewright.campaigns.terms import TuneTerms
 from tunewright.campaigns.tune import Ending, tuned
-from tunewright.cli import _where as where
-from tunewright.cli._answer import answer
-from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
+from tunewright.cli import _options as where
+from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED, answer
 from tunewright.cli._options import (
+    ROUNDS,
     JsonOption,
+    Project,
     SinkOption,
     StoreOption,
     WorkersOption,
+    from_here,
+    need_project,
+    plain_name,
     round_named,
 )
-from tunewright.cli._project import ROUNDS, Project, from_here, need_project, plain_name
 from tunewright.cli.evaluate import chosen_measure
 from tunewright.design.round import Round
 from tunewright.errors import Misuse

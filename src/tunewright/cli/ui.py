@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli._answer import answer
-from tunewright.cli._options import JsonOption
-from tunewright.cli._project import from_here, store_address
+from tunewright.cli._errors import answer
+from tunewright.cli._options import JsonOption, from_here, store_address
 from tunewright.errors import Misuse
 from tunewright.messages import Message
 from tunewright.present.terminal.screen import say, show_json

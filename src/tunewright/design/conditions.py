@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tunewright.design.names import usual_meaning
 from tunewright.design.ranges import (
     Choice,
     Range,
@@ -20,7 +21,6 @@ from tunewright.design.ranges import (
     check_plain,
     same_value,
 )
-from tunewright.design.spellings import usual_meaning
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 

@@ -1,28 +1,280 @@
-"""What is refused before any compute because of what names mean and what is trained.
+"""What is refused before any compute because of what names mean, and what is noted.
 
 A number of steps to be searched, a batch size tuned for a validation metric, a seed as a
 hyperparameter, a name the training program does not take, a declared meaning of no such name. Each
 refusal explains why and what to do; all of a round's are reported at once. What is only unwise is a
 note of `advice`.
+
+The playbook's rules of thumb for the roles of hyperparameters, the budget, and the limits of the
+search; notes, never refusals.
+
+The more a nuisance hyperparameter interacts with the scientific one, the more a comparison at one
+value of it holds for that value alone (playbook, "Identifying scientific, nuisance and fixed
+hyperparameters"). One table, `FIXED_WHILE_COMPARED`, holds the pairs; notes, never refusals.
+
+A changed batch size moves the best values of the optimizer first and of the regularisers second; a
+changed model, data set or augmentation moves the number of steps that a perfect fit takes.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from tunewright.design.conditions import holds
-from tunewright.design.names import Meaning
+from tunewright.design.names import Area, Meaning, area_of, lengths, usual_meaning
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Value
-from tunewright.design.role_advice import advise as advise
+from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.design.round import Round
-from tunewright.design.spellings import lengths, usual_meaning
+from tunewright.design.study import budget
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
+_OF_ONE_OPTIMIZER = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "weight_decay")
+OPTIMIZER = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "warmup_steps", "clip_norm")
+_ROUNDED = 0.02  # by which the examples of two batch sizes differ through whole steps alone
+_EVEN_DIMENSIONS = 12  # up to here Halton points are even at usual numbers of trials
+_MOST_DIMENSIONS = 20  # beyond here the search takes Sobol points instead
 _MISSPELT = 0.85  # similarity of two names, from which one is taken for a misspelling of the other
+_CHANGES_LENGTH = ("model", "data", "augmentation")  # areas on which the number of steps depends
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """A comparison, and what should be tuned anew under each of its values."""
+
+    compared: Area
+    fixed: Area
+    why: str  # the code of the reason
+
+
+# the learning rate, which interacts with everything, has a separate note
+FIXED_WHILE_COMPARED = (
+    Interaction("model", "regulariser", "interaction.model_size"),
+    Interaction("batch size", "regulariser", "interaction.batch_size"),
+    Interaction("batch size", "optimizer", "interaction.batch_size"),
+    Interaction("augmentation", "regulariser", "interaction.augmentation"),
+)
+
+
+def notes_on_interactions(round: Round, meaning: Meaning) -> Iterator[Message]:
+    """What is fixed, shared or nuisance although it acts on what is compared."""
+    yield from _architecture_nuisance(round, meaning)
+    yield from _shared_by_optimizers(round, meaning)
+    yield from _fixed_while_compared(round, meaning)
+
+
+def _architecture_nuisance(round: Round, meaning: Meaning) -> Iterator[Message]:
+    names = [name for name in _nuisance(round) if area_of(name, meaning) == "model"]
+    if names:
+        yield Message("advice.architecture_nuisance", {"names": names})
+
+
+def _shared_by_optimizers(round: Round, meaning: Meaning) -> Iterator[Message]:
+    """One unconditional range for what every compared optimizer understands differently."""
+    name = meaning.name("optimizer")
+    values = list(choices_of(round.scientific.get(name)) or ())
+    if len(values) < 2:
+        return
+    shared = dict.fromkeys(
+        h.name
+        for study in round.studies
+        for h in study.space
+        if meaning.of(h.name) in _OF_ONE_OPTIMIZER and all(c != name for c, _ in h.when)
+    )
+    if shared:
+        yield Message(
+            "advice.shared_by_optimizers",
+            {"optimizer": name, "values": values, "names": list(shared)},
+        )
+
+
+def _fixed_while_compared(round: Round, meaning: Meaning) -> Iterator[Message]:
+    compared = {
+        name: area_of(name, meaning)
+        for name, declared in round.scientific.items()
+        if (values := choices_of(declared)) is None or len(values) > 1
+    }
+    fixed = {name: value for name, value in _fixed(round).items() if not _off(name, value, meaning)}
+    for interaction in FIXED_WHILE_COMPARED:
+        asked = [name for name, area in compared.items() if area == interaction.compared]
+        held = [
+            name
+            for name in fixed
+            if area_of(name, meaning) == interaction.fixed
+            and meaning.of(name) not in ("optimizer", "learning_rate", "clip_norm")
+        ]
+        if asked and held:
+            yield Message(
+                "advice.fixed_while_compared",
+                {
+                    "compared": asked,
+                    "fixed": {name: fixed[name] for name in held},
+                    "why": Message(interaction.why).to_data(),
+                },
+            )
+
+
+def _nuisance(round: Round) -> list[str]:
+    found = (h for study in round.studies for h in study.space if h.column not in round.scientific)
+    return list(dict.fromkeys(h.name for h in found))
+
+
+def _fixed(round: Round) -> Mapping[str, Value]:
+    """What has one value in all studies; what differs between them was thought of."""
+    searched = {*_nuisance(round), *round.scientific}
+    found: dict[str, list[Value]] = {}
+    for study in round.studies:
+        for one in study.fixed:
+            own = found.setdefault(one.name, [])
+            if not any(same_value(one.value, other) for other in own):
+                own.append(one.value)
+    return {
+        name: values[0]
+        for name, values in found.items()
+        if len(values) == 1 and name not in searched
+    }
+
+
+def _off(name: str, value: Value, meaning: Meaning) -> bool:
+    """Whether a value switches its hyperparameter off, so that it acts on nothing."""
+    if value is None or value is False:
+        return True
+    return same_value(value, meaning.off_by_name.get(name, 0))
+
+
+def advise(round: Round, objective: Objective, meaning: Meaning) -> tuple[Message, ...]:
+    """What a careful colleague would advise about this round, one sentence or two each."""
+    return (
+        *_questions(round),
+        *_roles(round, meaning),
+        *notes_on_interactions(round, meaning),
+        *_lengths(round, meaning),
+        *_training_objective(round, objective, meaning),
+        *_batch_sizes(round, meaning),
+        *_budget(round),
+        *_dimensions(round),
+    )
+
+
+def _questions(round: Round) -> Iterator[Message]:
+    names = list(round.scientific)
+    if len(names) > 1:
+        yield Message(
+            "advice.several_scientific",
+            {"names": names, "studies": len(round.studies)},
+        )
+    for name, declared in round.scientific.items():
+        values = choices_of(declared)
+        if values is None:
+            yield Message("advice.scientific_range", {"name": name})
+        elif len(values) == 1:
+            yield Message("advice.one_value", {"name": name})
+
+
+def _roles(round: Round, meaning: Meaning) -> Iterator[Message]:
+    nuisance = {
+        h.name for study in round.studies for h in study.space if h.column not in round.scientific
+    }
+    fixed = {f.name for study in round.studies for f in study.fixed}
+    compared = len(round.studies) > 1 or len(round.scientific) > 0
+    off = meaning.off_by_name
+    for name, declared in round.scientific.items():
+        if meaning.of(name) in OPTIMIZER:
+            yield Message("advice.optimizer_scientific", {"name": name})
+        if name in meaning.regularisers and _strengths(declared, off.get(name, 0)) > 1:
+            yield Message("advice.strength_scientific", {"name": name})
+    rate = meaning.name("learning_rate")
+    if compared and rate in fixed and rate not in nuisance and rate not in round.scientific:
+        yield Message("advice.rate_fixed", {"name": rate})
+    elif compared and not nuisance:
+        yield Message("advice.nothing_nuisance")
+    if (optimizer := meaning.name("optimizer")) in nuisance:
+        yield Message("advice.optimizer_nuisance", {"name": optimizer})
+
+
+def _strengths(declared: object, off: Value) -> float:
+    """How many values switch the regulariser on."""
+    values = choices_of(declared)
+    if values is None:
+        return float("inf")
+    return sum(not (value is None or value is False or same_value(value, off)) for value in values)
+
+
+def _training_objective(round: Round, objective: Objective, meaning: Meaning) -> Iterator[Message]:
+    if meaning.of(objective.metric) != "train_loss":
+        return
+    searched = [*round.scientific, *(h.name for study in round.studies for h in study.space)]
+    for name in dict.fromkeys(n for n in searched if n in meaning.regularisers):
+        yield Message(
+            "advice.regulariser_on_training_metric", {"name": name, "metric": objective.metric}
+        )
+
+
+def _lengths(round: Round, meaning: Meaning) -> Iterator[Message]:
+    """Settings that train for different lengths, unless they are batch sizes."""
+    if meaning.name("batch_size") in round.scientific:
+        return
+    for name in lengths(meaning, round.names):
+        by_setting = {
+            study.label: f.value for study in round.studies for f in study.fixed if f.name == name
+        }
+        if len(set(by_setting.values())) > 1:
+            yield Message("advice.lengths_differ", {"name": name, "lengths": by_setting})
+
+
+def _batch_sizes(round: Round, meaning: Meaning) -> Iterator[Message]:
+    batch, steps = meaning.name("batch_size"), meaning.name("max_train_steps")
+    if batch not in round.scientific:
+        return
+    steps_of = {
+        study.scientific[batch]: f.value
+        for study in round.studies
+        if batch in study.scientific
+        for f in study.fixed
+        if f.name == steps
+    }
+    examples = [
+        b * n
+        for b, n in steps_of.items()
+        if isinstance(b, int | float) and isinstance(n, int | float)
+    ]
+    # a whole number of steps rarely gives the very same number of examples
+    alike = bool(examples) and max(examples) <= (1 + _ROUNDED) * min(examples)
+    same_examples = len(set(steps_of.values())) > 1 and alike
+    if same_examples or (steps in round.names and "epoch" in steps.lower()):
+        yield Message("advice.epoch_budget", {"steps": steps})
+    nuisance = {h.name for study in round.studies for h in study.space}
+    if meaning.name("learning_rate") not in nuisance:
+        yield Message("advice.rate_not_retuned", {"name": batch})
+
+
+def _budget(round: Round) -> Iterator[Message]:
+    budgets = [(budget(study), study) for study in round.studies]
+    short = [(b, study) for b, study in budgets if not b.enough]
+    if not short:
+        return
+    worst, study = max(short, key=lambda pair: pair[0].suggested)
+    yield Message(
+        "advice.too_few_trials",
+        {
+            "trials": worst.trials,
+            "dimensions": worst.dimensions,
+            "study": study.label if len(round.studies) > 1 else None,
+            "branches": worst.branches,
+            "suggested": worst.suggested,
+        },
+    )
+
+
+def _dimensions(round: Round) -> Iterator[Message]:
+    most = max(len(b.dimensions) for study in round.studies for b in study.branches)
+    if most > _MOST_DIMENSIONS:
+        yield Message("advice.sobol", {"dimensions": most, "most": _MOST_DIMENSIONS})
+    elif most > _EVEN_DIMENSIONS:
+        yield Message("advice.many_dimensions", {"dimensions": most, "most": _EVEN_DIMENSIONS})
 
 
 def refuse(round: Round, objective: Objective, meaning: Meaning) -> None:
@@ -169,3 +421,111 @@ def _missing_names(round: Round, required: frozenset[str]) -> Iterator[Message]:
     for name, under in sorted(lacking.items()):
         facts = {"name": name, "under": under[0] if len(under) < settings else {}}
         yield Message("guard.missing_name", facts)
+
+
+@dataclass(frozen=True)
+class BatchSizeChange:
+    """Values that were tuned for another batch size and are kept."""
+
+    name: str  # of the batch size
+    earlier: str  # the round that tuned them
+    before: Value
+    now: Value
+    optimizer: tuple[str, ...]  # to be tuned again first
+    regularisers: tuple[str, ...]  # and these after them
+
+    @property
+    def message(self) -> Message:
+        """The change as a sentence."""
+        facts = {"name": self.name, "earlier": self.earlier, "before": self.before}
+        kept = {"optimizer": list(self.optimizer), "regularisers": list(self.regularisers)}
+        return Message("continued.batch_size", {**facts, "now": self.now, **kept})
+
+
+def notes_on_continued(
+    round: Round, earlier: Round, meaning: Meaning, probed: Collection[object] = ()
+) -> tuple[Message, ...]:
+    """What the settings of `earlier` make doubtful; `probed` are lengths that a probe proposed."""
+    change = batch_size_change(round, (earlier,), meaning)
+    return (
+        *(() if change is None else (change.message,)),
+        *_length(round, earlier, meaning, probed),
+    )
+
+
+def batch_size_change(
+    round: Round, earlier: Sequence[Round], meaning: Meaning
+) -> BatchSizeChange | None:
+    """What a round keeps of values that an earlier one tuned at another batch size.
+
+    `earlier` are the rounds that it continues, newest first. What one of them tuned again at the
+    present batch size is not kept from before.
+    """
+    name = meaning.name("batch_size")
+    now = values_of(round, name)
+    again: set[str] = set()
+    for other in earlier:
+        before = values_of(other, name)
+        if len(before) != 1 or len(now) != 1:
+            return None
+        tuned = {h.name for study in other.studies for h in study.space} | set(other.scientific)
+        if same_value(before[0], now[0]):
+            again |= tuned
+            continue
+        kept = [
+            one
+            for one in _values_of(round)
+            if one not in again and (one in tuned or meaning.of(one) == "learning_rate")
+        ]
+        areas = {one: area_of(one, meaning) for one in kept if meaning.of(one) != "optimizer"}
+        optimizer = tuple(one for one in areas if areas[one] in ("optimizer", "warm-up"))
+        regularisers = tuple(one for one in areas if areas[one] == "regulariser")
+        if not optimizer and not regularisers:
+            return None
+        return BatchSizeChange(name, other.name, before[0], now[0], optimizer, regularisers)
+    return None
+
+
+def _length(
+    round: Round, earlier: Round, meaning: Meaning, probed: Collection[object]
+) -> Iterator[Message]:
+    name = meaning.name("max_train_steps")
+    before, now = values_of(earlier, name), values_of(round, name)
+    if len(now) != 1 or not before or not same_value(before[0], now[0]) or now[0] not in probed:
+        return
+    changed = [
+        one
+        for one in dict.fromkeys([*round.names, *earlier.names])
+        if area_of(one, meaning) in _CHANGES_LENGTH and not _alike(round, earlier, one)
+    ]
+    if changed:
+        facts = {"name": name, "steps": now[0], "earlier": earlier.name, "changed": changed}
+        yield Message("continued.length", facts)
+
+
+def values_of(round: Round, name: str) -> list[Value]:
+    """The values that a name takes in a round, where they can be listed; none for a range."""
+    declared = round.scientific.get(name)
+    found: list[Value] = list(choices_of(declared) or ())
+    for study in round.studies:
+        for h in study.space:
+            if h.name == name:
+                found += h.range.choices or ()
+        found += [f.value for f in study.fixed if f.name == name]
+    distinct: list[Value] = []
+    for value in found:
+        if not any(same_value(value, other) for other in distinct):
+            distinct.append(value)
+    return distinct
+
+
+def _values_of(round: Round) -> list[str]:
+    """What is fixed in every study, and searched in none."""
+    searched = {h.name for study in round.studies for h in study.space} | set(round.scientific)
+    names = dict.fromkeys(f.name for study in round.studies for f in study.fixed)
+    return [name for name in names if name not in searched]
+
+
+def _alike(round: Round, earlier: Round, name: str) -> bool:
+    now, before = values_of(round, name), values_of(earlier, name)
+    return all(any(same_value(value, other) for other in before) for value in now)

@@ -1,35 +1,234 @@
-"""The Range protocol: what the rest of the package needs to know of a kind of range.
+"""The Range protocol, values and round numbers: what the rest needs to know of a kind of range.
 
 A kind subclasses `Range` and defines `kind`, `value` and `unit`; one with the fields `low` and
 `high` inherits everything else. `register` makes it known by its name, so that round files, the
 store and the importers can read it; `tunewright.testing.check_range` is the contract test.
+
+A belief changes no range: every value stays possible, quasi-random search covers the range evenly,
+and a Bayesian search starts near the value and drops the belief when the trials contradict it.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from tunewright.design.belief import Belief, believed
-from tunewright.design.round_numbers import (
-    MOST_TICKS,
-    evenly,
-    in_digits,
-    logarithmic,
-    outwards,
-    thinned,
-)
-from tunewright.design.values import Value, is_number, short
 from tunewright.errors import DesignError
 
+Value = bool | int | float | str | None
+
+# beyond it a float (and JSON in other languages) cannot separate neighbours
+LARGEST_INTEGER = 2**53
+T = TypeVar("T")
+MOST_TICKS = 6  # on one axis; more would touch each other
+KEYS = ("around", "factor", "width")  # of a table in a round file, beside the range's own
+R = TypeVar("R", bound="Range")
 Side = Literal["low", "high"]
 Scale = Literal["linear", "log", "log_from_one"]
 HALF_DECADE = 10**0.5
 AT_THE_TOP = ("choice", "integers", "linear", "log")  # kinds that `tunewright` itself names
 MOST_SHOWN = 2 * MOST_TICKS  # values of a list that an axis shows
+
+
+def as_plain(value: Any) -> Any:
+    """A scalar of numpy or torch as Python's own number; anything else as it is."""
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        return value.item()
+    return value
+
+
+def same_value(a: Value, b: Value) -> bool:
+    """Equality that distinguishes True from 1 and, unlike `is`, takes 1 and 1.0 for one number."""
+    return isinstance(a, bool) == isinstance(b, bool) and a == b
+
+
+def is_number(x: Any) -> bool:
+    """Whether it is a finite number that a float can hold.
+
+    >>> is_number(3), is_number(True), is_number(10**400), is_number(float("nan"))
+    (True, False, False, False)
+    """
+    if isinstance(x, bool) or not isinstance(x, int | float):
+        return False
+    try:
+        return math.isfinite(x)
+    except OverflowError:  # a whole number beyond every float
+        return False
+
+
+def short(x: Value) -> str:
+    """A value for readers, as short as it can be without losing a digit.
+
+    >>> short(0.00001), short(0.30000000000000004), short("adam")
+    ('1e-05', '0.30000000000000004', "'adam'")
+    """
+    if isinstance(x, float) and float(f"{x:g}") == x:
+        return f"{x:g}"
+    return repr(x)
+
+
+def check_plain(value: Any, where: str) -> None:
+    """Refuse a value that a configuration could not carry to a program or a record."""
+    if not isinstance(value, bool | int | float | str | None):
+        raise DesignError("value.not_plain", place=where, value=value, type=type(value).__name__)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise DesignError("value.not_finite", place=where, value=value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST_INTEGER:
+        raise DesignError("value.beyond_integers", place=where, value=value)
+    if isinstance(value, str) and not is_storable(value):
+        raise DesignError("value.unstorable", place=where, value=value)
+
+
+def is_storable(text: str) -> bool:
+    """Whether every program and record can hold this text: no NUL, no lone surrogate."""
+    return "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def in_digits(x: float, digits: int = 2) -> float:
+    """A number in so many significant digits.
+
+    >>> in_digits(0.031622), in_digits(0.99684, 4)
+    (0.032, 0.9968)
+    """
+    return float(f"{x:.{digits}g}")
+
+
+def without_dust(x: float) -> float:
+    """A number without the rounding errors of arithmetic.
+
+    >>> without_dust(0.1 * 3), without_dust(1e-17)
+    (0.3, 0.0)
+    """
+    near = float(f"{x:.12g}")
+    return 0.0 if abs(near) < 1e-15 else near
+
+
+def outwards(x: float, up: bool) -> float:
+    """A number with two digits, not less (`up`) or not more than it was.
+
+    >>> outwards(0.1234, up=True), outwards(0.1234, up=False)
+    (0.13, 0.12)
+    """
+    if x == 0:
+        return 0.0
+    scale = 10.0 ** (math.floor(math.log10(abs(x))) - 1)
+    near = (math.ceil if up else math.floor)(x / scale * (1 - 1e-12 if up else 1 + 1e-12))
+    return float(f"{near * scale:.12g}")
+
+
+def evenly(low: float, high: float) -> list[float]:
+    """Round values at equal distances.
+
+    >>> evenly(0.0, 1.0)
+    [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    """
+    rough = (high - low) / (MOST_TICKS - 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    found = [min(max(k * step, low), high) for k in range(first, last + 1)]
+    return [float(f"{x:.12g}") for x in found if low <= float(f"{x:.12g}") <= high] or [low, high]
+
+
+def logarithmic(low: float, high: float) -> list[float]:
+    """Powers of ten between the ends; with 2 and 5 between them where they are few.
+
+    >>> logarithmic(1e-3, 0.5)
+    [0.001, 0.01, 0.1]
+    """
+    slack = 1e-9
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    for mantissas in ((1, 2, 5), (1,)):
+        found = [
+            float(f"{m}e{exponent}")
+            for exponent in range(first, last + 1)
+            for m in mantissas
+            if low * (1 - slack) <= float(f"{m}e{exponent}") <= high * (1 + slack)
+        ]
+        if len(found) <= MOST_TICKS:
+            break
+    else:
+        found = list(thinned(found, MOST_TICKS))
+    kept = [min(max(x, low), high) for x in found]
+    return kept if len(kept) >= 2 else evenly(low, high)
+
+
+def thinned(values: Sequence[T], most: int) -> Sequence[T]:
+    """Every second, third, ... of the values, so that at most so many are left."""
+    return values[:: -(-len(values) // most)]
+
+
+@dataclass(frozen=True)
+class Belief:
+    """The best value is probably this one, or as near as `factor` or `width`.
+
+    `factor`: one standard deviation on a log scale, or how many times as likely as every other
+    value of a list. `width`: one standard deviation on a linear scale, in the range's own units.
+    """
+
+    value: Value
+    factor: float | None = None
+    width: float | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, as a round file writes it next to the range.
+
+        >>> Belief(3e-4, factor=3.0).to_data()
+        {'around': 0.0003, 'factor': 3.0}
+        """
+        around = {"none": True} if self.value is None else self.value
+        far = {"factor": self.factor, "width": self.width}
+        return {"around": around, **{key: x for key, x in far.items() if x is not None}}
+
+    def __str__(self) -> str:
+        far = f"factor={short(self.factor)}" if self.width is None else f"width={short(self.width)}"
+        return f".around({short(self.value)}, {far})"
+
+
+def believed(own: R, value: Value, factor: float | None, width: float | None) -> R:
+    """The range with a belief; a DesignError where it makes no sense for this kind of range."""
+    value = as_plain(value)
+    if not own.contains(value):
+        raise DesignError("belief.outside", value=value, range=own)
+    if own.count is not None:
+        value = own.value(own.unit(value))  # 3.0 among whole numbers is 3
+    wanted, given = ("width", width) if has_width(own) else ("factor", factor)
+    other = factor if wanted == "width" else width
+    if given is None or other is not None:
+        raise DesignError("belief.other_unit", range=own, value=value, wanted=wanted)
+    given = as_plain(given)
+    least = 0.0 if wanted == "width" else 1.0
+    if not is_number(given) or not given > least:
+        raise DesignError("belief.bad_size", range=own, wanted=wanted, given=given, least=least)
+    made = copy.copy(own)
+    object.__setattr__(made, "belief", Belief(value, **{wanted: float(given)}))  # a frozen copy
+    return made
+
+
+def has_width(own: Range) -> bool:
+    """Whether a belief is off by a difference; by a factor on a log scale and in a list."""
+    return is_measured(own) and own.scale == "linear"
+
+
+def is_measured(own: Range) -> bool:
+    """Whether neighbours are alike, so that a value next to a good one is good too."""
+    return own.ordered and own.choices is None
+
+
+def read_belief(own: R, data: Mapping[str, Any]) -> R:
+    """The range with the belief that the keys of a round file mean, if there are any."""
+    given = {key: data[key] for key in KEYS if key in data}
+    if not given:
+        return own
+    if "around" not in given:
+        raise DesignError("belief.no_value", range=own, keys=list(given))
+    value = None if given["around"] == {"none": True} else given["around"]
+    return believed(own, value, given.get("factor"), given.get("width"))
 
 
 @dataclass(frozen=True)

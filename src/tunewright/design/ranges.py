@@ -22,11 +22,12 @@ from tunewright.design.kinds.log_from_one import (
     LogFromOne as LogFromOne,
     log_from_one as log_from_one,
 )
-from tunewright.design.range import Bins as Bins, Range as Range, Wider as Wider
-from tunewright.design.registry import register as register
-from tunewright.design.values import (
+from tunewright.design.range import (
     LARGEST_INTEGER as LARGEST_INTEGER,
+    Bins as Bins,
+    Range as Range,
     Value as Value,
+    Wider as Wider,
     as_plain as as_plain,
     check_plain as check_plain,
     is_number as is_number,
@@ -34,6 +35,7 @@ from tunewright.design.values import (
     same_value as same_value,
     short as short,
 )
+from tunewright.design.registry import register as register
 
 
 def as_range(given: Any) -> Range | None:

@@ -1,16 +1,17 @@
-"""The registry of kinds of ranges: round files, stores and importers look a kind up by its name."""
+"""The registry of kinds of ranges, by name, and the checked ends that kinds have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from tunewright.design import belief
-from tunewright.design.range import Range
+from tunewright.design import range
+from tunewright.design.range import LARGEST_INTEGER, Range, Value, as_plain, short
 from tunewright.errors import DesignError
 
-_TAKEN = ("given", "none", *belief.KEYS)  # words of a round file that are no kinds of ranges
+_TAKEN = ("given", "none", *range.KEYS)  # words of a round file that are no kinds of ranges
 K = TypeVar("K", bound=type[Range])
 _KINDS: dict[str, type[Range]] = {}
 
@@ -64,13 +65,109 @@ def read(data: Mapping[str, Any]) -> Range | None:
     if not found:
         return None
     kind, *others = found
-    allowed = {kind, *_KINDS[kind].keys, *belief.KEYS}
+    allowed = {kind, *_KINDS[kind].keys, *range.KEYS}
     others += [key for key in data if key not in allowed and key not in others]
     if others:
         raise DesignError("declaration.two_kinds", others=others, kind=kind)
-    alone = {key: given for key, given in data.items() if key not in belief.KEYS}
-    return belief.read_belief(_KINDS[kind].from_data(alone), data)
+    alone = {key: given for key, given in data.items() if key not in range.KEYS}
+    return range.read_belief(_KINDS[kind].from_data(alone), data)
 
 
 def _home(kind: type[Range]) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+class Bounded(Protocol):
+    """A range between two numbers."""
+
+    @property
+    def low(self) -> float:
+        """The smallest value."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """The largest value."""
+        ...
+
+
+def settle_bounds(own: Bounded, kind: str) -> None:
+    """Check the ends of a range of fractions, and make floats of them."""
+    for bound in ("low", "high"):
+        x = as_plain(getattr(own, bound))
+        if isinstance(x, bool) or not isinstance(x, int | float):
+            raise DesignError("range.bound_not_number", kind=kind, bound=bound, value=x)
+        if isinstance(x, int) and abs(x) > LARGEST_INTEGER:
+            raise DesignError("range.bound_too_large", kind=kind, bound=bound, value=x)
+        if not math.isfinite(x):
+            raise DesignError("range.bound_not_finite", kind=kind, bound=bound, value=x)
+        object.__setattr__(own, bound, float(x))
+    check_order(kind, own.low, own.high)
+    if math.isinf(own.high - own.low):
+        raise DesignError("range.too_wide", range=own)
+
+
+def settle_whole_bounds(own: Bounded, kind: str) -> None:
+    """Check the ends of a range of whole numbers, and make Python's own numbers of them."""
+    for bound in ("low", "high"):
+        x = as_plain(getattr(own, bound))
+        object.__setattr__(own, bound, x)
+        if isinstance(x, bool) or not isinstance(x, int):
+            raise DesignError("range.bound_not_whole", kind=kind, bound=bound, value=x)
+        if abs(x) > LARGEST_INTEGER:
+            raise DesignError("range.whole_bound_too_large", kind=kind, bound=bound, value=x)
+
+
+def check_order(kind: str, low: float, high: float) -> None:
+    """Refuse a low end that does not lie below the high one."""
+    low_text, high_text = short(low), short(high)
+    if low == high:
+        raise DesignError("range.low_equals_high", kind=kind, low=low_text, high=high_text)
+    if low > high:
+        raise DesignError("range.low_above_high", kind=kind, low=low_text, high=high_text)
+
+
+def check_spread(own: Bounded, low: float, high: float) -> None:
+    """Refuse ends with one logarithm."""
+    if low == high:
+        raise DesignError("range.same_logarithm", range=own)
+
+
+def number_in(own: Bounded, value: Value) -> float:
+    """The value as a number of the range; a DesignError for any other."""
+    value = as_plain(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DesignError("range.value_not_number", value=value, range=own)
+    if not own.low <= value <= own.high:
+        raise DesignError("range.value_outside", value=value, range=own)
+    return value
+
+
+def between(own: Bounded, unit: float, inside: Callable[[], float]) -> float:
+    """The ends exactly at 0 and 1, and between them never beyond by a rounding."""
+    if unit <= 0.0:
+        return own.low
+    if unit >= 1.0:
+        return own.high
+    return min(max(inside(), own.low), own.high)
+
+
+def invert(value: Callable[[float], float], guess: float, x: float) -> float:
+    """A position whose value is exactly x where rounding allows one, else the nearest.
+
+    >>> invert(lambda unit: 2 * unit, 0.3, 0.5)
+    0.25
+    """
+    guess = min(max(guess, 0.0), 1.0)
+    if value(guess) == x:
+        return guess
+    low, high, width = guess, guess, 1e-15
+    # values grow with the position
+    while (value(low) > x or value(high) < x) and (low > 0.0 or high < 1.0):
+        low, high, width = max(guess - width, 0.0), min(guess + width, 1.0), width * 100
+    while low < (middle := (low + high) / 2) < high:
+        if value(middle) < x:
+            low = middle
+        else:
+            high = middle
+    return min((high, low), key=lambda position: abs(value(position) - x))

@@ -1,18 +1,49 @@
-"""The workload file, `tunewright.toml`: what is trained, what its names mean, the objective."""
+"""TOML files; the workload file, `tunewright.toml`; the tracker that it names.
+
+    Sink.parse("mlflow:http://tracking.example:5000")
+    Sink("tensorboard", where="runs")
+
+A sink is plain data, so that a workload can name it without importing any tracker.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import difflib
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.sink import sinks_from
-from tunewright.design.toml_file import read_toml, unknown_key
-from tunewright.errors import DesignError
+from tunewright.errors import DesignError, MissingExtra, NotFound
 from tunewright.messages import Message
+from tunewright.remedies import use
 
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+LARGEST = 1_000_000  # bytes of a round or workload file
+LONGEST_VALUE = 1000  # characters that are read as a number or quoted text
+DEEPEST = 32  # parts of a dotted key: the parser takes gigabytes for thousands of them
+_DEEP_KEY = re.compile(rf"^[\s\[]*(?:[^\s.=#]+\s*\.\s*){{{DEEPEST},}}", re.MULTILINE)
+
+# each tracker, the package that writes it, and the folder it uses where no address is given
+_TRACKERS = {
+    "mlflow": ("mlflow", "mlruns"),
+    "swanlab": ("swanlab", "swanlog"),
+    "tensorboard": ("tensorboard", "runs"),
+    "trackio": ("trackio", "trackio"),
+    "wandb": ("wandb", "wandb"),
+}
+
+# where users have set the address of a tracker already
+_ENVIRONMENT = {"mlflow": "MLFLOW_TRACKING_URI", "trackio": "TRACKIO_DIR"}
+LONGEST = 2000  # characters of an address
 SEARCHES = ("halton", "bayesian", "auto")
 KEYS = (
     "command",
@@ -41,6 +72,209 @@ NOT_TEXT = (
     *("at", "subject_to", "means", "off", "deterministic", "read"),
     *("booleans", "defaults", "eval_every", "sinks"),
 )
+
+
+def read_toml(path: Path, how: Message | None = None) -> dict[str, Any]:
+    """The tables of a file; `how` explains how to make a missing one."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise DesignError("file.too_large", path=path, largest=LARGEST)
+        text = path.read_text(encoding="utf-8-sig")  # editors on Windows write a byte-order mark
+        if _DEEP_KEY.search(text):
+            raise DesignError("file.deep_key", path=path, deepest=DEEPEST)
+        return tomllib.loads(text)
+    except FileNotFoundError:
+        there = sorted(other.stem for other in path.parent.glob(f"*{path.suffix}"))
+        near = difflib.get_close_matches(path.stem, there, n=1)
+        nearest = str(path.with_stem(near[0])) if near else None
+        made = None if how is None else how.to_data()
+        raise NotFound("file.missing", path=path, near=nearest, how=made) from None
+    except OSError as error:
+        raise NotFound("file.cannot_be_read", path=path, reason=error.strerror) from None
+    except DesignError:
+        raise
+    except UnicodeDecodeError as error:
+        raise DesignError("file.not_utf8", path=path, byte=error.start) from None
+    except ValueError as error:  # of TOML, or a number with thousands of digits
+        raise DesignError("file.not_toml", path=path, error=error) from None
+    except RecursionError:
+        raise DesignError("file.too_deep", path=path) from None
+
+
+def read_value(text: str) -> Any:
+    """A value as a round file has it; a bare word is text, as shells and templates write it.
+
+    >>> [read_value(text) for text in ("1e-3", "true", "True", '"true"', "adam", "null")]
+    [0.001, True, 'True', 'true', 'adam', None]
+    """
+    if text == "null" or not text.isprintable() or len(text) > LONGEST_VALUE:
+        return None if text == "null" else text
+    try:
+        found = tomllib.loads(f"value = {text}")
+    except ValueError:
+        return text
+    value = found.pop("value")
+    if value == {"none": True}:
+        return None
+    plain = isinstance(value, bool | int | float | str) and not found
+    return value if plain else text
+
+
+def unknown_key(key: Any, known: Sequence[str], of: str) -> Message:
+    """The problem of an unknown key, with the nearest right one; `of` is file, round or workload.
+
+    >>> str(unknown_key("minimise", ["minimize", "maximize"], "workload"))
+    "minimise: not a key of [workload]. Did you mean 'minimize'?"
+    """
+    near = difflib.get_close_matches(str(key), known, n=1)
+    facts = {"key": str(key), "of": of, "near": near[0] if near else None}
+    return Message("file.unknown_key", {**facts, "known": list(known)})
+
+
+def toml_value(value: Any) -> str:
+    """Any plain value on one line; None is written as a table.
+
+    >>> toml_value({"log": [0.0001, 0.1]}), toml_value([None, "relu"])
+    ('{ log = [0.0001, 0.1] }', '[{ none = true }, "relu"]')
+    """
+    if value is None:
+        return "{ none = true }"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{toml_key(k)} = {toml_value(v)}" for k, v in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    return f"[{', '.join(toml_value(v) for v in value)}]"
+
+
+def toml_key(key: str) -> str:
+    """A key, quoted where TOML wants it."""
+    return key if _BARE.fullmatch(key) else toml_value(key)
+
+
+def toml_lines(title: str, table: Mapping[str, Any]) -> Iterator[str]:
+    """A table and, below it, the tables of its givens.
+
+    Pairs have no table form, and stand before all tables: where there are any, all givens are
+    written on one line, since the order of givens counts.
+    """
+    yield f"[{title}]"
+    givens = {n: v["given"] for n, v in table.items() if isinstance(v, Mapping) and "given" in v}
+    if not all(isinstance(branches, Mapping) for branches in givens.values()):
+        givens = {}
+    for name, value in table.items():
+        if name not in givens:
+            yield f"{toml_key(name)} = {toml_value(value)}"
+    for name, branches in givens.items():
+        for branch, children in branches.items():
+            yield ""
+            yield from toml_lines(f"{title}.{toml_key(name)}.given.{toml_key(branch)}", children)
+
+
+@dataclass(frozen=True)
+class Sink:
+    """A tracker and where it keeps its runs.
+
+    `tracker` is mlflow, tensorboard, wandb, trackio or swanlab. `where` is a folder; for mlflow
+    also a URL. `project` names the project of W&B, Trackio and SwanLab; it precedes the round's
+    name in MLflow and TensorBoard.
+    """
+
+    tracker: str
+    where: str = ""
+    project: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a tracker that nobody knows and an address that is no text."""
+        if self.tracker not in _TRACKERS:
+            near = difflib.get_close_matches(str(self.tracker), _TRACKERS, n=1)
+            raise DesignError(
+                "sink.unknown",
+                tracker=self.tracker,
+                known=sorted(_TRACKERS),
+                remedy=use("--sink", near[0]) if near else None,
+            )
+        for field in ("where", "project"):
+            text = getattr(self, field)
+            if not isinstance(text, str) or len(text) > LONGEST or not _plain(text):
+                raise DesignError("sink.bad_text", field=field, value=text)
+        if "://" in self.where and self.tracker != "mlflow":
+            raise DesignError("sink.not_a_folder", tracker=self.tracker, where=self.where)
+
+    @classmethod
+    def parse(cls, text: str | Sink) -> Sink:
+        """A sink from its text: TRACKER, TRACKER:WHERE.
+
+        >>> Sink.parse("mlflow"), Sink.parse("tensorboard:runs/a")
+        (Sink(tracker='mlflow', where='', project=''), \
+Sink(tracker='tensorboard', where='runs/a', project=''))
+        """
+        if isinstance(text, Sink):
+            return text
+        if not isinstance(text, str):
+            raise DesignError("sink.not_text", value=text)
+        tracker, colon, where = text.partition(":")
+        if colon and not where.strip():
+            raise DesignError("sink.no_address", value=text)
+        return cls(tracker.strip(), where.strip())
+
+    @property
+    def text(self) -> str:
+        """What `parse` reads; a project has no place in it."""
+        return f"{self.tracker}:{self.where}" if self.where else self.tracker
+
+    @property
+    def mark(self) -> str:
+        """A short name of a file for this sink: equal addresses have equal marks."""
+        own = f"{self.tracker}\0{self.where}\0{self.project}".encode()
+        return f"{self.tracker}-{hashlib.sha256(own).hexdigest()[:12]}"
+
+    def placed(self, folder: Path | None = None) -> Sink:
+        """This sink with its address filled in; relative folders begin at `folder`."""
+        where = self.where or os.environ.get(_ENVIRONMENT.get(self.tracker, ""), "")
+        where = where or _TRACKERS[self.tracker][1]
+        if "://" in where or (self.tracker == "mlflow" and where.startswith("databricks")):
+            return replace(self, where=where)
+        own = Path(where).expanduser()
+        return replace(self, where=str((folder or Path.cwd()) / own))
+
+    def need(self) -> None:
+        """Refuse a tracker whose package is not installed, before anything trains."""
+        package = _TRACKERS[self.tracker][0]
+        if importlib.util.find_spec(package) is None:
+            purpose = f"sink {self.tracker}"
+            raise MissingExtra("extra.missing", purpose=purpose, package=package, extra="trackers")
+
+
+def sinks_from(given: Iterable[str | Sink] | str | Sink) -> tuple[Sink, ...]:
+    """Sinks from what users write, every problem at once; each address once.
+
+    >>> [sink.text for sink in sinks_from(["mlflow", "mlflow", "tensorboard:a"])]
+    ['mlflow', 'tensorboard:a']
+    """
+    if isinstance(given, str | Sink):
+        given = (given,)
+    found: list[Sink] = []
+    problems: list[Message] = []
+    for one in given:
+        try:
+            sink = Sink.parse(one)
+        except DesignError as error:
+            problems += error.problems
+        else:
+            if sink not in found:
+                found.append(sink)
+    if problems:
+        raise DesignError.several(problems)
+    return tuple(found)
+
+
+def _plain(text: str) -> bool:
+    return text.isprintable() and not text.startswith("-")
 
 
 class WorkloadFile(TypedDict):
@@ -96,7 +330,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     sinks = _sinks(table, problems)
     objective = _objective(table, problems)
     for part in ("means", "off", "defaults"):
-        table = {**table, part: _plain(table.get(part, {}))}
+        table = {**table, part: _plain_table(table.get(part, {}))}
     try:
         Meaning(table["means"], table["off"], table.get("deterministic", False))
     except DesignError as error:
@@ -185,7 +419,7 @@ def _objective(table: Mapping[str, Any], problems: list[Message]) -> Objective |
         return None
 
 
-def _plain(part: Any) -> Any:
+def _plain_table(part: Any) -> Any:
     """None as files write it, `{ none = true }`, as Python has it."""
     if not isinstance(part, Mapping):
         return part

@@ -22,7 +22,7 @@ from functools import cached_property
 from string import Formatter
 
 from tunewright.design.ranges import Value, check_plain, same_value
-from tunewright.design.toml_file import read_value
+from tunewright.design.workload_file import read_value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution import growing_file, line_patterns
 from tunewright.execution.booleans import FLAG, JSON, Booleans, Spelling
@@ -62,6 +62,7 @@ class Command:
     defaults: Mapping[str, Value] = field(default_factory=dict, hash=False)
     read: tuple[str, ...] = ()  # patterns of lines that are measurements, beside JSON
     file: GrowingFile | None = None  # of the trial's folder, that has the measurements
+    within: str = ""  # the folder that the program starts in; empty: that of this process
 
     def __post_init__(self) -> None:
         """Refuse a template that cannot be filled, every problem at once."""

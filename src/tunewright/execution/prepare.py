@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tunewright.design.continued import notes_on_continued
-from tunewright.design.guards import advise, refusals
-from tunewright.design.names import Meaning
+from tunewright.design.guards import advise, notes_on_continued, refusals
+from tunewright.design.names import Meaning, guess_note
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.spellings import guess_note
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.execution.cadence import EVALUATIONS, period

@@ -18,11 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, overload
 
-from tunewright.design.names import Meaning
+from tunewright.design.names import Meaning, understood
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.spellings import understood
 from tunewright.errors import DesignError, StoreError, TunewrightError
 from tunewright.execution.asked_trial import Asked
 from tunewright.execution.process_group import rank, shared

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 from tunewright.messages import Message
 from tunewright.store.rounds import inside
 from tunewright.store.store import RoundRecord

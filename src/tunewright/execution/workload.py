@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tunewright.design.guards import declared_problems
-from tunewright.design.names import Meaning
+from tunewright.design.names import Meaning, understood
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, check_plain
-from tunewright.design.sink import Sink, sinks_from
-from tunewright.design.spellings import understood
+from tunewright.design.workload_file import Sink, sinks_from
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import Command
 from tunewright.messages import Message

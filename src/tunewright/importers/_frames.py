@@ -16,24 +16,28 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from tunewright.design.conditions import Fixed, Hyperparameter, holds
-from tunewright.design.names import Meaning
+from tunewright.design.names import Meaning, guess_note, understood
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
-from tunewright.design.spellings import guess_note, understood
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.importers.build_round import position
-from tunewright.importers.cell import MISSING, as_value
-from tunewright.importers.columns import Columns, columns_in, plain_cell
+from tunewright.importers.files import (
+    MISSING,
+    Columns,
+    Problems,
+    as_value,
+    columns_in,
+    did_you_mean,
+    plain_cell,
+)
 from tunewright.importers.foreign import (
     PointsInOrder,
     duration_or_none,
     number_or_none,
     whole_or_none,
 )
-from tunewright.importers.nearest import did_you_mean
-from tunewright.importers.problems import Problems
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.outcome import decode, exported

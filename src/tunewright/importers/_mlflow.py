@@ -16,7 +16,14 @@ from typing import Any, Unpack
 from tunewright.design.objective import Objective
 from tunewright.errors import NotFound, Unreadable
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.files import existing, files_below, read_only_database, reading, text_in
+from tunewright.importers.files import (
+    did_you_mean,
+    existing,
+    files_below,
+    read_only_database,
+    reading,
+    text_in,
+)
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
@@ -28,7 +35,6 @@ from tunewright.importers.foreign import (
     plain_name,
     whole_or_none,
 )
-from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Status

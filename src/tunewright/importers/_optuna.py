@@ -21,7 +21,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Choice, Integers, Linear, Log, Range, Value
 from tunewright.errors import DesignError, MissingExtra, NotFound
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.files import read_only_database, reading
+from tunewright.importers.files import did_you_mean, read_only_database, reading
 from tunewright.importers.foreign import (
     NO_REASON,
     ForeignTrial,
@@ -34,7 +34,6 @@ from tunewright.importers.foreign import (
     plain_value,
     whole_or_none,
 )
-from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
 from tunewright.store.outcome import foreign
 from tunewright.store.results import Results

@@ -17,6 +17,7 @@ from tunewright.errors import DesignError, NotFound
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.files import (
     csv_columns,
+    did_you_mean,
     existing,
     files_below,
     json_lines,
@@ -34,7 +35,6 @@ from tunewright.importers.foreign import (
     plain_name,
     whole_or_none,
 )
-from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
 from tunewright.store import plain_json
 from tunewright.store.outcome import foreign

@@ -11,8 +11,16 @@ from tunewright.design.ranges import as_plain
 from tunewright.errors import DesignError
 from tunewright.importers._frames import HEAD, POINT, TAIL, frames
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.columns import Columns, is_row_index, plain_cell
-from tunewright.importers.files import existing, reading, table_columns
+from tunewright.importers.files import (
+    Columns,
+    did_you_mean,
+    existing,
+    is_row_index,
+    looks_like_metric,
+    plain_cell,
+    reading,
+    table_columns,
+)
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
@@ -23,8 +31,6 @@ from tunewright.importers.foreign import (
     plain_value,
     whole_or_none,
 )
-from tunewright.importers.metric_names import looks_like_metric
-from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
 from tunewright.store.outcome import exported
 from tunewright.store.results import Results

@@ -20,7 +20,7 @@ from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, NotFound
 from tunewright.formats.event_file import EVENTS, Events, read_events, tag_prefix
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.files import existing, files_below, reading
+from tunewright.importers.files import did_you_mean, existing, files_below, reading
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
@@ -30,7 +30,6 @@ from tunewright.importers.foreign import (
     no_reason,
     plain_name,
 )
-from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Status

@@ -11,15 +11,14 @@ from dataclasses import replace
 from typing import Any, TypedDict
 
 from tunewright.design.guards import is_seed
-from tunewright.design.names import Meaning
+from tunewright.design.names import Meaning, guess_note, understood
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
-from tunewright.design.spellings import guess_note, understood
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
+from tunewright.importers.files import did_you_mean
 from tunewright.importers.foreign import ForeignTrial, Source, plain_name
-from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.roles import Role, guess_roles
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack

@@ -1,21 +1,30 @@
-"""Opening files of other tools: within limits, read-only, never outside the folder that was named.
+"""Files and tables of other tools: opened within limits, cells read, problems reported once.
 
 Whatever goes wrong in them ends in `Unreadable`, with the file and what was expected of it.
+
+Tables lose types: a column of several kinds becomes text, one with gaps becomes fractions, and a
+CSV file has text alone. The declaration knows what was meant.
 """
 
 from __future__ import annotations
 
 import csv
+import difflib
 import json
+import math
 import os
+import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from tunewright.errors import Damaged, NotFound, TunewrightError, Unreadable, need
+from tunewright.design.ranges import Range, Value, as_plain, same_value
+from tunewright.errors import Damaged, DesignError, NotFound, TunewrightError, Unreadable, need
+from tunewright.importers.foreign import number_or_none
+from tunewright.messages import Message
 from tunewright.store import plain_json
 from tunewright.store.plain_json import storable
 
@@ -23,6 +32,17 @@ LARGEST = plain_json.LARGEST_FILE
 MOST_FILES = 200_000  # looked at below one folder
 MOST_COLUMNS = 5_000  # of a table
 MOST_CELLS = 20_000_000  # of a table: rows times columns
+Columns = Mapping[str, Sequence[Any]]
+INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__", "index")  # what pandas writes over its index
+METRIC_WORDS = {
+    *("loss", "error", "err", "accuracy", "acc", "auc", "auroc", "f1", "score", "perplexity"),
+    *("ppl", "bleu", "rouge", "wer", "mse", "mae", "rmse", "nll", "reward", "return", "precision"),
+    *("recall", "iou", "map", "throughput", "latency", "runtime"),
+}
+
+# what loggers put behind a metric's name
+ENDINGS = {"epoch", "step", "best", "last", "final", "mean", "min", "max", "top1", "top5"}
+MOST = 20  # lines of a refusal
 
 
 @contextmanager
@@ -194,3 +214,175 @@ def doubled_in(names: Sequence[str]) -> list[str]:
 def _unquoted(cell: str) -> str:
     """A cell without the mark that keeps spreadsheets from running it."""
     return cell[1:] if cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
+class _Missing:
+    """No value, where None may be one."""
+
+
+MISSING: Final = _Missing()
+
+
+def as_value(declared: Range | Value, cell: Any) -> Any:
+    """The value of the declared range (or fixed value) that a cell means; MISSING if none.
+
+    >>> from tunewright.design.ranges import choice, integers
+    >>> as_value(choice(1, "auto"), "1"), as_value(integers(1, 9), 3.0)
+    (1, 3)
+    """
+    if not isinstance(declared, Range):  # fixed at this value
+        return _among((declared,), cell)
+    if declared.choices is not None:
+        return _among(declared.choices, cell)
+    if cell is None or isinstance(cell, bool):
+        return MISSING
+    number = number_or_none(cell)
+    if number is None:  # a kind of range whose values are no numbers
+        return cell if declared.contains(cell) else MISSING
+    if not declared.contains(number):
+        return MISSING
+    # a table may have made 3.0 of the whole number 3
+    return number if declared.count is None else declared.value(declared.unit(number))
+
+
+def _among(values: tuple[Value, ...], cell: Any) -> Any:
+    for own in values:
+        if same_value(own, cell):
+            return own
+    if cell is None:
+        return MISSING
+    for own in values:
+        if str(own) == str(cell) or _same_number(own, cell):
+            return own
+    return MISSING
+
+
+def _same_number(own: Value, cell: Any) -> bool:
+    """Whether text is another spelling of a number, or 1 means True."""
+    if isinstance(own, str) or own is None:
+        return False
+    if isinstance(own, bool):
+        return (
+            str(cell).lower() in ("true", "1", "1.0")
+            if own
+            else str(cell).lower()
+            in (
+                "false",
+                "0",
+                "0.0",
+            )
+        )
+    return isinstance(cell, str) and number_or_none(cell) == own
+
+
+def columns_in(frame: Any, what: str) -> dict[str, list[Any]]:
+    """The columns of a polars or pandas frame, a mapping of lists, or a list of mappings.
+
+    >>> columns_in([{"trial": 0, "lr": 0.1}, {"trial": 1}], "trials")
+    {'trial': [0, 1], 'lr': [0.1, None]}
+    """
+    if hasattr(frame, "collect") and hasattr(frame, "lazy"):  # a lazy polars frame
+        frame = frame.collect()
+    if hasattr(frame, "get_columns"):  # polars
+        found = {column.name: column.to_list() for column in frame.get_columns()}
+    elif hasattr(frame, "iloc"):  # pandas; by place, since two columns may have one name
+        names = [str(name) for name in frame.columns]
+        _refuse_doubled(names, what)
+        found = {name: frame.iloc[:, place].tolist() for place, name in enumerate(names)}
+    elif isinstance(frame, Mapping):
+        found = {str(name): list(values) for name, values in frame.items()}
+    elif isinstance(frame, Sequence) and all(isinstance(row, Mapping) for row in frame):
+        names = list(dict.fromkeys(str(name) for row in frame for name in row))
+        found = {name: [row.get(name) for row in frame] for name in names}
+    else:
+        raise DesignError("importers.not_a_frame", what=what, kind=type(frame).__name__)
+    if len({len(values) for values in found.values()}) > 1:
+        raise DesignError("importers.unequal_columns", what=what)
+    return found
+
+
+def _refuse_doubled(names: Sequence[str], what: str) -> None:
+    doubled = doubled_in(names)
+    if doubled:
+        raise DesignError("importers.doubled_columns", what=what, doubled=list(doubled))
+
+
+def is_row_index(name: str, cells: Sequence[Any]) -> bool:
+    """Whether a column is the index of a frame that was written with it: 0, 1, 2 and so on.
+
+    >>> is_row_index("", ["0", "1"]), is_row_index("", ["8", "1"]), is_row_index("lr", [0, 1])
+    (True, False, False)
+    """
+    return name in INDEX_NAMES and [str(cell) for cell in cells] == [*map(str, range(len(cells)))]
+
+
+def plain_cell(cell: Any) -> Any:
+    """A cell as Python's own value; a library's missing value is None."""
+    cell = as_plain(cell)
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return None
+    if type(cell).__name__ in ("NAType", "NaTType"):  # pandas
+        return None
+    return cell
+
+
+def looks_like_metric(name: str) -> bool:
+    """Whether a name reads as something measured rather than something set.
+
+    >>> [looks_like_metric(n) for n in ("val/loss_epoch", "validError", "loss_type", "lr")]
+    [True, True, False, False]
+    """
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()
+    words = [word for word in re.split(r"[^a-z0-9]+", spaced) if word]
+    while len(words) > 1 and words[-1] in ENDINGS:
+        words.pop()
+    return bool(words) and words[-1] in METRIC_WORDS
+
+
+def did_you_mean(name: str, known: Iterable[str], most: int = 12) -> str:
+    """The nearest known name, else what is known, with a space before it.
+
+    >>> did_you_mean("learnig_rate", ["learning_rate", "beta1"]), did_you_mean("x", ["beta1"])
+    (" Did you mean 'learning_rate'?", ' There is: beta1.')
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        return f" Did you mean {near[0]!r}?"
+    if not names:
+        return ""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f" There is: {', '.join(names[:most])}{more}."
+
+
+class Problems:
+    """Collects problems; one kind of them is reported by its first row and a count."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._first: dict[str, Message] = {}
+        self._more: dict[str, int] = {}
+
+    def add(self, problem: Message, kind: str = "") -> None:
+        """Add a problem; `kind` is the same for all that are reported together."""
+        kind = kind or repr(problem)
+        if kind in self._first:
+            self._more[kind] = self._more.get(kind, 0) + 1
+        else:
+            self._first[kind] = problem
+
+    def refuse(self) -> None:
+        """Raise DesignError with all of them, if there are any."""
+        if not self._first:
+            return
+        found = [self._counted(kind, problem) for kind, problem in self._first.items()]
+        left = len(found) - MOST
+        more = [Message("problems.more", {"count": left})] if left > 0 else []
+        raise DesignError.several([*found[:MOST], *more])
+
+    def _counted(self, kind: str, problem: Message) -> Message:
+        """The problem, with the number of other rows that have it."""
+        if kind not in self._more:
+            return problem
+        facts = {"problem": problem.to_data(), "rows": self._more[kind]}
+        return Message("problems.more_rows", facts)

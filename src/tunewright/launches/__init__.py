@@ -11,8 +11,7 @@ from tunewright._namespace import offer
 
 if TYPE_CHECKING:
     from tunewright.launches.final import final_test as final_test
-    from tunewright.launches.launch import Launch as Launch
-    from tunewright.launches.terms import LaunchTerms as LaunchTerms
+    from tunewright.launches.launch import Launch as Launch, LaunchTerms as LaunchTerms
     from tunewright.launches.variance import variance as variance
 
 __all__ = ["Launch", "LaunchTerms", "final_test", "variance"]
@@ -21,8 +20,7 @@ offer(
     __name__,
     {
         "launches.final": ("final_test",),
-        "launches.launch": ("Launch",),
-        "launches.terms": ("LaunchTerms",),
+        "launches.launch": ("Launch", "LaunchTerms"),
         "launches.variance": ("variance",),
     },
 )

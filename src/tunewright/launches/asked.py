@@ -11,9 +11,8 @@ from typing import Any
 
 from tunewright.facts import plain
 from tunewright.finding import Evidence, Finding
+from tunewright.launches.launch import LaunchTerms, Plan
 from tunewright.launches.looks import Decided, Question
-from tunewright.launches.plan import Plan
-from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import message_from
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread

@@ -5,40 +5,313 @@ own repeats by 0.2 to 2.2 standard deviations. Candidate and baseline are both t
 verdict rests on the probability that the gain exceeds what it costs, against a threshold that is
 calibrated so that a change that does nothing is launched in 10 % of decisions about features and
 25 % of those about hyperparameters (docs/launch.md has the measured rates).
+
+A *feature* is whatever a round asked about: its scientific hyperparameters, or new code. Launching
+one adds something that has to be kept, so one must be surer. Everything else is a change of
+*hyperparameters* only, which costs nothing to launch: the playbook asks for no certainty there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from tunewright.checks.fairness import FairnessEvidence
+from tunewright.design.ranges import Value, same_value
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
-from tunewright.launches.arm import Arm
-from tunewright.launches.case import Case, plan_for, posterior_of
-from tunewright.launches.grounds import claim_of, objections, unlike
-from tunewright.launches.launch import Launch, Verdict
-from tunewright.launches.plan import FEWEST_RUNS, FUTILE, NOT_WORSE_RATE, RATE
-from tunewright.launches.reasons import (
-    caveats,
-    difference,
-    errors,
-    fixed_caveats,
-    included,
-    infeasible_repeats,
-    planning,
-    sureness,
-    too_few_runs,
-    unbalanced,
-    without_probability,
+from tunewright.launches.arm import Arm, Case, other_code, plan_for, posterior_of
+from tunewright.launches.launch import (
+    FEWEST_RUNS,
+    FUTILE,
+    MOST_RUNS,
+    NOT_WORSE_RATE,
+    RATE,
+    Claim,
+    Launch,
+    LaunchTerms,
+    Verdict,
+    runs_for,
 )
-from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 from tunewright.stats.gain import NOTHING, History
 from tunewright.stats.shrinkage import shrunk
 from tunewright.stats.spread import Spread
 from tunewright.store.results import Repeats
 
+_SD_RATIO = 3.0  # between the arms: beyond it five skewed runs cannot tell a shift from a spread
+
+# nothing of the round means anything
+_FATAL = frozenset({"baseline", "training_bug"})
+
+# the settings were not compared at their best; a point can still be shipped
+_UNFAIR = frozenset({"overfitting", "fairness", "boundary", "edge_of_divergence", "applied"})
+
+# the repeats decide, not the trials of the round: what differs between those only limits
+LIMITS = frozenset({"same_code"})
 _UNBALANCED = 2.0  # the most runs of one arm over the other
+
+
+def without_probability(case: Case) -> Message:
+    """The difference of two programs without chance."""
+    own, other = case.candidate, case.baseline
+    return Message(
+        "launch.deterministic",
+        {
+            "metric": own.objective.metric,
+            "candidate_mean": own.mean,
+            "baseline_mean": other.mean,
+            "gain": case.difference,
+            **_asked(case),
+        },
+    )
+
+
+def sureness(case: Case) -> Message:
+    """How probable the claim is, and how probable it would have to be."""
+    return Message(
+        "launch.probability",
+        {
+            "candidate": case.candidate.label,
+            "baseline": case.baseline.label,
+            "probability": case.probability(),
+            "threshold": case.threshold,
+            **_asked(case),
+        },
+    )
+
+
+def difference(case: Case) -> Message:
+    """Both means, and what to expect of the gain."""
+    assert case.posterior is not None
+    own, other = case.candidate, case.baseline
+    gain, expected = float(case.posterior.mean), shrunk(case.posterior)
+    return Message(
+        "launch.difference",
+        {
+            "metric": own.objective.metric,
+            "candidate_mean": own.mean,
+            "candidate_runs": len(own.values),
+            "baseline_mean": other.mean,
+            "baseline_runs": len(other.values),
+            "gain": gain,
+            "shrunk_gain": expected.mean,
+            "interval": list(expected.interval),
+        },
+    )
+
+
+def planning(case: Case) -> list[Message]:
+    """How many runs would find a gain of the size that was declared, or seen."""
+    n, sd = case.runs, case.sd
+    assert case.posterior is not None
+    effect = case.detect or shrunk(case.posterior).mean - case.must_exceed
+    if not effect > 0 or not sd > 0:
+        return []
+    runs = runs_for(effect / sd, case.threshold)
+    if runs <= n:
+        return []
+    if runs > MOST_RUNS:
+        return [Message("launch.too_small_to_find", {"gain": effect, "runs": MOST_RUNS})]
+    return [Message("launch.runs_to_find", {"gain": effect, "runs": runs})]
+
+
+def errors(case: Case, rate: float) -> Message:
+    """How often this rule launches what should not be."""
+    return Message(
+        "launch.false_launches",
+        {
+            **_asked(case),
+            "candidates": case.candidates,
+            "rate": rate,
+            "at_most": case.plan.looks == (1,) or case.must_exceed > 0,
+        },
+    )
+
+
+def included(spreads: Sequence[Spread]) -> list[Message]:
+    """Which variances beside that of the seeds the interval includes."""
+    return [
+        Message("launch.variance_included", {"source": s.source, "sd": s.sd, "how": s.how})
+        for s in spreads
+    ]
+
+
+def too_few_runs(case: Case, arm: str, sd_known: bool) -> Message:
+    """Too few runs to judge by."""
+    return Message(
+        "launch.too_few_runs",
+        {**_runs(case), "needed": FEWEST_RUNS, "arm": arm, "sd_known": sd_known},
+    )
+
+
+def unbalanced(case: Case, arm: str, more: int) -> Message:
+    """One arm has more than twice the runs of the other."""
+    return Message("launch.unbalanced", {**_runs(case), "arm": arm, "more": more})
+
+
+def infeasible_repeats(candidate: Arm, baseline: Arm) -> list[Message]:
+    """More repeats of the candidate than of the baseline were infeasible."""
+    if candidate.infeasible <= baseline.infeasible:
+        return []
+    facts = {
+        "candidate": candidate.infeasible,
+        "candidate_asked": candidate.asked,
+        "baseline": baseline.infeasible,
+        "baseline_asked": baseline.asked,
+    }
+    return [Message("launch.infeasible_repeats", facts)]
+
+
+def caveats(case: Case, study: Spread | None = None) -> list[Message]:
+    """What in the runs themselves limits the verdict."""
+    own, other = case.candidate, case.baseline
+    found: list[Message] = []
+    if case.claim == "feature" and study is None and not case.not_worse:
+        found.append(Message("launch.only_this_point"))
+    if case.plan.looks == (1,):
+        found.append(Message("launch.one_run"))
+    elif case.plan.sequential and case.runs not in case.plan.looks:
+        facts = {"runs": case.runs, "looks": list(case.plan.looks)}
+        found.append(Message("launch.unplanned_look", facts))
+    if case.posterior is not None and bool(case.posterior.conflict):
+        found.append(Message("launch.history_contradicted", {"sd": float(case.history.sd)}))
+    if own.sd > 0 and other.sd > 0:
+        ratio = max(own.sd, other.sd) / min(own.sd, other.sd)
+        if ratio > _SD_RATIO:
+            noisy = own.label if own.sd > other.sd else other.label
+            found.append(Message("launch.unequal_spread", {"arm": noisy, "ratio": ratio}))
+    for arm in (own, other):
+        if arm.identical and arm.alike is not False and not case.exact:
+            facts = {"runs": len(arm.values), "arm": arm.label}
+            found.append(Message("launch.same_curves", facts))
+        if arm.failed or arm.unfinished:
+            lost = {"asked": arm.asked, "failed": arm.failed, "unfinished": arm.unfinished}
+            found.append(Message("launch.lost_runs", {"arm": arm.label, **lost}))
+    if other.infeasible > own.infeasible:
+        facts = {"infeasible": other.infeasible, "asked": other.asked}
+        found.append(Message("launch.baseline_infeasible", facts))
+    if other_code(own, other):
+        code = {"candidate": sorted(own.code), "baseline": sorted(other.code)}
+        found.append(Message("launch.different_code", code))
+    return found
+
+
+def fixed_caveats(candidate: Arm, baseline: Arm) -> list[Message]:
+    """What the rounds held fixed limits every conclusion."""
+    arms = (candidate, baseline)
+    rounds = [arm.round for arm in arms if arm.round is not None]
+    fixed = dict.fromkeys(f for round in rounds for study in round.studies for f in study.fixed)
+    found: list[Message] = []
+    for one in fixed:
+        if not all(_has(arm, one.name, one.value) for arm in arms):
+            continue  # what the two do not share is what is being compared
+        when = [list(condition) for condition in one.when]
+        caveat = Message("launch.holds_for", {"name": one.name, "value": one.value, "when": when})
+        if caveat not in found:
+            found.append(caveat)
+    return found
+
+
+def _has(arm: Arm, name: str, value: Value) -> bool:
+    """Whether an arm was trained with this value; one without a configuration may have been."""
+    own = arm.configuration
+    return not own or (name in own and same_value(own[name], value))
+
+
+def _asked(case: Case) -> dict[str, float | None]:
+    """What the gain has to exceed, or the margin that it may fall short by."""
+    margin = -case.must_exceed if case.not_worse else None
+    return {"must_exceed": case.must_exceed, "not_worse_by": margin}
+
+
+def _runs(case: Case) -> dict[str, int]:
+    own, other = case.candidate, case.baseline
+    return {"candidate_runs": len(own.values), "baseline_runs": len(other.values)}
+
+
+def changed(candidate: Arm, baseline: Arm) -> tuple[str, ...]:
+    """The hyperparameters in which the two configurations differ."""
+    one, other = candidate.configuration, baseline.configuration
+    names = dict.fromkeys([*one, *other])
+    return tuple(
+        name
+        for name in names
+        if name not in one or name not in other or not same_value(one[name], other[name])
+    )
+
+
+def claim_of(candidate: Arm, baseline: Arm, declared: Claim | None = None) -> tuple[Claim, Message]:
+    """What launching this candidate claims, and why it is taken to be that."""
+    if declared is not None:
+        return declared, Message("launch.claim_declared", {"claim": declared})
+    if other_code(candidate, baseline):
+        return "feature", Message("launch.claim_other_code", {"claim": "feature"})
+    names = changed(candidate, baseline)
+    if not names:
+        return "feature", Message("launch.claim_unknown_change", {"claim": "feature"})
+    asked = [
+        name
+        for name in names
+        if any(
+            arm.round is not None and name in arm.round.scientific for arm in (candidate, baseline)
+        )
+    ]
+    if asked:
+        return "feature", Message("launch.claim_scientific", {"claim": "feature", "names": asked})
+    facts = {"claim": "hyperparameters", "names": list(names)}
+    return "hyperparameters", Message("launch.claim_not_asked", facts)
+
+
+def unlike(candidate: Arm, baseline: Arm, terms: LaunchTerms) -> list[Message]:
+    """Why two arms cannot be compared as they are: no seed was used, or not trained as long."""
+    found: list[Message] = []
+    arms = (candidate, baseline)
+    if not terms.deterministic and not (candidate.deterministic and baseline.deterministic):
+        same = [arm for arm in arms if arm.identical and arm.alike is not False]
+        if len(same) == len(arms) or any(arm.alike for arm in same):
+            runs = {arm.label: len(arm.values) for arm in same}
+            found.append(Message("launch.identical_repeats", {"runs": runs}))
+    lengths = [arm.steps for arm in arms]
+    if None not in lengths and lengths[0] != lengths[1] and not terms.any_length:
+        facts = {"candidate": lengths[0], "baseline": lengths[1]}
+        found.append(Message("launch.different_lengths", facts))
+    return found
+
+
+def objections(
+    findings: Iterable[Finding], claim: Claim, candidate: Arm, baseline: Arm
+) -> tuple[list[Message], list[Message]]:
+    """What forbids the claim, and what only limits it, from the warnings of the checklist."""
+    forbidding: list[Message] = []
+    limiting: list[Message] = []
+    studies = {candidate.study, baseline.study, "all"}
+    for finding in findings:
+        limiting += _of_batch_size(finding)
+        if finding.verdict != "warn":
+            continue
+        facts = _facts(finding)
+        if facts["scope"] == "study" and facts["about"] not in studies:
+            continue
+        objection = Message("launch.finding", facts)
+        if finding.check in _FATAL or (finding.check in _UNFAIR and claim == "feature"):
+            forbidding.append(objection)
+        elif finding.check in _UNFAIR | LIMITS:
+            limiting.append(objection)
+    return forbidding, limiting
+
+
+def _of_batch_size(finding: Finding) -> list[Message]:
+    """That the candidate's round keeps values which were tuned for another batch size."""
+    seen = finding.evidence
+    kept = seen.kept if isinstance(seen, FairnessEvidence) else None
+    return [] if kept is None else [kept.message]
+
+
+def _facts(finding: Finding) -> dict[str, Any]:
+    """The facts of a finding that a reason or caveat carries."""
+    data = finding.to_data()
+    return {name: data[name] for name in ("check", "verdict", "scope", "about", "evidence")}
 
 
 def decide(

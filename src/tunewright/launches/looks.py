@@ -1,34 +1,160 @@
-"""Train candidate and baseline again, look by look, until the runs decide.
+"""Choose candidate and baseline, and train both again, look by look, until the runs decide.
 
 What the findings forbid is known before anything runs. Repeats that exist already count.
+
+Without a named one the baseline is the trial launched last. Before the first launch it is the best
+trial of the round's own starting point: the setting of its scientific hyperparameters that
+switches the feature off (`off=` of the workload), else the first one listed.
+
+A round is read together with those it continues, as `tw.load` reads it: the best trial may be one
+of theirs. Each of the two trials then stands in the round that ran it, where its repeats are.
+
+A replicate of a round has separate points, seeds and a separate data split, and so shows all that
+chance does to a search. One configuration on several splits, each a separate small round, shows
+what the data do; candidate and baseline on the same splits are compared one by one.
 """
 
 from __future__ import annotations
 
+import difflib
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tunewright.errors import DesignError
-from tunewright.execution.repeat import repeated
+from tunewright.actions import TrainAgain
+from tunewright.design.ranges import same_value
+from tunewright.design.round import Round
+from tunewright.design.study import Study
+from tunewright.errors import DesignError, NotFound
+from tunewright.execution.repeat import repeated, round_of
+from tunewright.execution.run import supervised
 from tunewright.execution.workload import Workload
 from tunewright.finding import Finding
+from tunewright.launches import lineage
 from tunewright.launches.arm import Arm
 from tunewright.launches.decide import decide
-from tunewright.launches.launch import Launch
+from tunewright.launches.launch import FIVE_LOOKS, Launch, LaunchTerms, Plan
 from tunewright.launches.lineage import Place, keep_launch
-from tunewright.launches.plan import FIVE_LOOKS, Plan
-from tunewright.launches.replicate import resplit
-from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 from tunewright.progress.watcher import Summary, Watcher
+from tunewright.seeds import derived
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread
+from tunewright.store.joined import with_earlier
 from tunewright.store.results import Repeats, Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 OnLook = Callable[[Launch], None]
+Named = Trial | Results | str | int  # how a baseline is named
+
+
+def replicate_round(round: Round, number: int) -> Round:
+    """The same round under other seeds; the number counts from 2, since the round itself is 1."""
+    return replace(
+        round,
+        name=f"{round.name}.study{number}",
+        goal=Message("goal.replicate", {"round": round.name}),
+        seed=derived(round.seed, "study", number),
+    )
+
+
+def replicates(store: Store, round: Round) -> tuple[Results, ...]:
+    """The replicates of a round that a store has, as far as they were finished."""
+    names = {record.name for record in store.rounds()}
+    found = []
+    number = 2
+    while (name := replicate_round(round, number).name) in names:
+        results = store.results(name)
+        if all(trial.ended for trial in results.trials):
+            found.append(results)
+        number += 1
+    return tuple(found)
+
+
+def replicate(
+    results: Results, workload: Workload, studies: int, watch: Watcher | None = None
+) -> tuple[tuple[Results, ...], Summary]:
+    """Run a round again until there are this many of it, itself included."""
+    if isinstance(studies, bool) or studies < 2:
+        raise DesignError("variance.bad_studies", studies=studies)
+    found: list[Results] = []
+    summary = Summary("finished")
+    for number in range(2, studies + 1):
+        again = replicate_round(results.round, number)
+        own, summary, _ = supervised(again, workload, watch=watch)
+        if summary.why != "finished":
+            break
+        found.append(own)
+    return tuple(found), summary
+
+
+def _split_round(results: Results, trial: Trial, number: int, seed: int | None = None) -> Round:
+    """One configuration on the data split of this number, from 1.
+
+    The splits follow from `seed`, by default the round's: trials of one round share them.
+    """
+    return Round(
+        f"{results.round.name}.trial{trial.number}.split{number}",
+        goal=Message("goal.split", {"round": results.round.name, "trial": trial.number}),
+        fixed=dict(trial.configuration),
+        trials_per_study=1,
+        seed=derived(results.round.seed if seed is None else seed, "split", number),
+    )
+
+
+def resplit(
+    results: Results,
+    trial: Trial,
+    workload: Workload,
+    splits: int,
+    watch: Watcher | None = None,
+    seed: int | None = None,
+) -> tuple[Arm, Summary]:
+    """Train a trial's configuration once on each of these many data splits."""
+    if isinstance(splits, bool) or splits < 1:
+        raise DesignError("variance.bad_splits", splits=splits)
+    runs = []
+    summary = Summary("finished")
+    for number in range(1, splits + 1):
+        own, summary, _ = supervised(
+            _split_round(results, trial, number, seed), workload, watch=watch
+        )
+        if summary.why != "finished":
+            break
+        runs.append(own)
+    return _split_arm(results, trial, runs), summary
+
+
+def known_splits(store: Store, results: Results, trial: Trial) -> Arm | None:
+    """A trial's configuration on the data splits that a store has; None without any."""
+    names = {record.name for record in store.rounds()}
+    runs = []
+    number = 1
+    while (name := _split_round(results, trial, number).name) in names:
+        runs.append(store.results(name))
+        number += 1
+    return _split_arm(results, trial, runs) if runs else None
+
+
+def _split_arm(results: Results, trial: Trial, runs: list[Results]) -> Arm:
+    """One value for each data split; nothing was picked here, so that the trials count."""
+    ended = [(run, run.trials[0]) for run in runs]
+    valued = [(run.round.seed, t.value) for run, t in ended if t.value is not None]
+    statuses = [t.status for _, t in ended]
+    return Arm(
+        label=f"{results.round.name} trial {trial.number}",
+        values=tuple(value for _, value in valued),
+        objective=results.objective,
+        splits=tuple(seed for seed, _ in valued),
+        infeasible=statuses.count("infeasible"),
+        failed=statuses.count("failed"),
+        unfinished=sum(status in ("pending", "running", "pruned") for status in statuses),
+        round=results.round,
+        study=results.studies[trial.study].label,
+        configuration=trial.configuration,
+    )
 
 
 @dataclass(frozen=True)
@@ -226,3 +352,157 @@ def _repeated(
 def _first(arm: Repeats, count: int, skip: int = 0) -> Repeats:
     """The first so many repeats: both arms are compared at equal numbers."""
     return Repeats(arm.of, arm.trials[skip : skip + count], arm.results)
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Candidate and baseline, with their repeats so far."""
+
+    candidate: Repeats
+    baseline: Repeats
+    why: Message  # why this is the baseline
+    won_with: int = 0  # of its repeats, so many made it the baseline
+
+    @property
+    def places(self) -> tuple[Place, Place]:
+        """Where the two stand."""
+        own, other = self.candidate, self.baseline
+        return Place.of(own.results, own.of), Place.of(other.results, other.of)
+
+
+def rivals(store: Store, results: Results, number: int | None, against: Named | None) -> Rivals:
+    """The two trials a launch compares; `number` is the candidate's, by default the best."""
+    if against is not None:
+        theirs, trial = _named(store, results, against)
+        other = _where_it_ran(store, results, trial)
+        return _pair(store, results, number, other, Message("launch.baseline_named"))
+    now = lineage.baseline(store)
+    if now is not None:
+        theirs = _judged_alike(store, results, now.place.round)
+        other = known(theirs, theirs.trial(now.place.trial))
+        why = Message("launch.baseline_launched")
+        return _pair(store, results, number, other, why, now.runs)
+    start = _start(results)
+    if start is None:
+        command = shlex.join(["tunewright", "launch", results.round.name])
+        raise DesignError("launch.no_baseline", round=results.round.name, command=command)
+    theirs_best = _best(results, start.number)
+    if number is None:
+        others = [t for t in results.top(len(results.trials)) if t.study != start.number]
+        if not others:
+            raise NotFound("launch.no_other_setting", round=results.round.name, label=start.label)
+        number = others[0].number
+    why = Message("launch.baseline_start", {"study": start.label})
+    return _pair(store, results, number, _where_it_ran(store, results, theirs_best), why)
+
+
+def of_round(store: Store, trial: Trial) -> tuple[str, int]:
+    """The name of a trial's round, and its number there."""
+    if trial.number is None:
+        raise DesignError("launch.trial_is_repeat", parent=trial.parent)
+    if trial.origin is not None:
+        return trial.origin
+    return round_of(store, trial).name, trial.number
+
+
+def refuse_pruned(results: Results, trial: Trial) -> None:
+    """A candidate that was stopped early has no value: it is trained to its end first."""
+    if trial.status == "pruned":
+        name, number = trial.origin or (results.round.name, trial.number or 0)
+        remedy = TrainAgain(name, number)
+        raise DesignError("launch.candidate_pruned", trial=number, round=name, remedy=remedy)
+
+
+def as_recorded(
+    store: Store, name: str, objective: Results | None, *, earlier: bool = False
+) -> Results:
+    """A round as the store has it, with those it continues if asked, judged alike."""
+    recorded = with_earlier(store, name) if earlier else store.results(name)
+    if objective is None or objective.objective == recorded.objective:
+        return recorded
+    return recorded.with_objective(objective.objective)
+
+
+def _pair(
+    store: Store,
+    results: Results,
+    number: int | None,
+    other: Repeats,
+    why: Message,
+    won_with: int = 0,
+) -> Rivals:
+    place = Place.of(other.results, other.of)
+    found = _best_but(results, place) if number is None else results.trial(number)
+    refuse_pruned(results, found)
+    own = _where_it_ran(store, results, found)
+    if Place.of(own.results, own.of) == place:
+        raise DesignError("launch.already_the_baseline", trial=place.trial, round=place.round)
+    return Rivals(own, other, why, won_with)
+
+
+def _best_but(results: Results, baseline: Place) -> Trial:
+    """The best trial; a baseline that an earlier round ran has been launched from there already."""
+    for trial in results.top(len(results.trials)):
+        if trial.origin != (baseline.round, baseline.trial):
+            return trial
+    return results.best()
+
+
+def _where_it_ran(store: Store, results: Results, trial: Trial) -> Repeats:
+    """A trial with its repeats in the round that ran it, which may be an earlier one."""
+    name, number = of_round(store, trial)
+    own = _judged_alike(store, results, name)
+    return known(own, own.trial(number))
+
+
+def _judged_alike(store: Store, results: Results, name: str, *, earlier: bool = False) -> Results:
+    """A round, by another objective where the candidate's is judged by another."""
+    theirs = with_earlier(store, name) if earlier else store.results(name)
+    changed = store.round(results.round.name).objective != results.objective
+    return theirs.with_objective(results.objective) if changed else theirs
+
+
+def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial]:
+    """The trial that a trial, results (their best), `7`, `ROUND` or `ROUND:7` refers to."""
+    if isinstance(named, Trial):
+        name, own = of_round(store, named)
+        theirs = _judged_alike(store, results, name)
+        return theirs, theirs.trial(own)
+    if isinstance(named, Results):
+        theirs = _judged_alike(store, results, named.round.name, earlier=True)
+        return theirs, theirs.best()
+    if isinstance(named, int) or named.isdigit():
+        return results, results.trial(int(named))
+    name, _, number = named.rpartition(":")
+    if not number.isdigit() or not name:
+        name, number = named, ""
+    names = [record.name for record in store.rounds()]
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        near_name = near[0] if near else None
+        raise NotFound("launch.unknown_baseline", named=named, near=near_name, known=names)
+    theirs = _judged_alike(store, results, name, earlier=True)
+    return theirs, theirs.trial(int(number)) if number else theirs.best()
+
+
+def _start(results: Results) -> Study | None:
+    """The study a round starts from: its feature off, or the first value listed."""
+    if len(results.studies) < 2:
+        return None
+    off = results.meaning.off
+    for study in results.studies:
+        known_off = [name for name in study.scientific if name in off]
+        if known_off and all(same_value(study.scientific[n], off[n]) for n in known_off):
+            return study
+    return results.studies[0]
+
+
+def _best(results: Results, study: int) -> Trial:
+    for trial in results.top(len(results.trials)):
+        if trial.study == study:
+            return trial
+    raise NotFound(
+        "launch.baseline_not_completed",
+        round=results.round.name,
+        label=results.studies[study].label,
+    )

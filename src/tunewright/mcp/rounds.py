@@ -8,12 +8,12 @@ from typing import Any
 from tunewright import stores
 from tunewright.checks.checklist import check as checklist
 from tunewright.design.round import Round
-from tunewright.design.round_data import declaration_data, from_data
+from tunewright.design.round_file import declaration_data, from_data
 from tunewright.errors import DesignError, Misuse
 from tunewright.execution.executors.local import Local
 from tunewright.execution.prepare import refused
 from tunewright.finding import Finding
-from tunewright.launches import history as histories
+from tunewright.launches.lineage import history as read_history
 from tunewright.mcp.answer import Answer, call_for, said, shortened
 from tunewright.mcp.place import Place
 from tunewright.present.next_step import next_steps
@@ -175,7 +175,7 @@ def next_(
 
 def history(place: Place, *, detail: bool = False) -> Answer:
     """The launch decisions, and the baseline that came of them."""
-    found = histories.history(place.store)
+    found = read_history(place.store)
     last = found.launches[-1] if found.launches else None
     decision = {} if last is None else last.decision
     rounds = [line.name for line in stores.rounds(place.store)][-SHOWN:]

@@ -35,7 +35,7 @@ def seed_torch(seed: int) -> None:
 
     torch formats the whole call stack for each of them, to seed it should it come into use.
     """
-    if not torch.cuda.is_initialized() or torch.xpu.is_initialized():
+    if not torch.cuda.is_initialized() or torch.xpu.is_initialized():  # type: ignore[no-untyped-call]
         torch.manual_seed(seed)
         return
     for generator in (torch.default_generator, *torch.cuda.default_generators):

@@ -128,7 +128,7 @@ class Clock:
 
     def synced(self) -> None:
         """Call it after a reading: the events that the device has reached are read then."""
-        done = [event for event in self._events if event[1].query()]
+        done = [event for event in self._events if event[1].query()]  # type: ignore[no-untyped-call]
         self._busy += [a.elapsed_time(b) / 1e3 / steps for a, b, steps in done]
         self._events = self._events[len(done) :]
 

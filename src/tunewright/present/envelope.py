@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tunewright.actions import Action
 from tunewright.design.round import Round
-from tunewright.design.round_data import as_data
+from tunewright.design.round_file import as_data
 from tunewright.errors import TunewrightError
 
 if TYPE_CHECKING:  # every command imports this file, `--help` too

@@ -14,10 +14,9 @@ from typing import Any
 from rich.console import Console
 
 import tunewright
-from tunewright.advice.rewrite import searched_ranges, with_ranges
-from tunewright.campaigns.campaign import Campaign
+from tunewright.advice.proposal import searched_ranges, with_ranges
+from tunewright.campaigns.campaign import Campaign, message_of
 from tunewright.campaigns.probe import skipped
-from tunewright.campaigns.probe_answers import message_of
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.checks.checklist import check
 from tunewright.errors import DesignError, NotFound

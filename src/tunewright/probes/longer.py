@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from tunewright import snapshot
-from tunewright.advice.lengthened import lengthened
+from tunewright.advice.extend import lengthened
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round

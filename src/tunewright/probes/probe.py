@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tunewright import messages
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.round_data import as_data
+from tunewright.design.round_file import as_data
 from tunewright.errors import NotFound
 from tunewright.execution.run import supervise
 from tunewright.execution.sources import sources

@@ -2,17 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from tunewright.messages import words
-from tunewright.progress.time_left import time_left
 from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Started
+from tunewright.store.read_round import Attempt
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
+Under = tuple[float, float | None]  # the age of a running trial, and its length by its step rate
 REMEMBERED = 500  # trials whose length the estimate of the time left looks at
 STREAK = 5  # infeasible trials in a row worth a warning
 APART_S = 0.9  # two reports of a step that are nearer do not measure the rate
 SHORTEST_S = 1.0  # less time left than this is not worth a word
+
+
+def time_left(
+    pending: int, running: Sequence[Under], slots: int, ended_s: Sequence[float]
+) -> tuple[float, float] | None:
+    """The seconds left as (low, high); None while neither an end nor a step rate is known.
+
+    `running` holds the age of every running trial and its whole length, if its steps show it;
+    `ended_s` how long each ended one took. The ends of the range are two standard deviations of the
+    sum of what is left away, counting that the mean itself comes from few trials; the last trials
+    of a round leave slots empty: that only adds time. Of a trial that is older than those before it
+    and counts no steps nothing is known: if only such trials are left, the answer is None.
+
+    >>> time_left(pending=10, running=[(5.0, None), (5.0, None)], slots=2, ended_s=[10.0] * 50)
+    (55.0, 60.0)
+    >>> low, high = time_left(pending=0, running=[(10.0, 40.0)], slots=1, ended_s=[])
+    >>> low < 30 < high
+    True
+    >>> time_left(pending=0, running=[(17.0, None)], slots=1, ended_s=[10.0]) is None
+    True
+    """
+    projected = [length for age, length in running if length is not None and length > age]
+    lengths = [*ended_s, *projected]
+    if not lengths:
+        return None
+    mean = statistics.fmean(lengths)
+    # one ended trial does not show the spread: take half its length; steps are more regular
+    lone = mean / 2 if ended_s or pending else mean / 8
+    spread = statistics.stdev(lengths) if len(lengths) > 1 else lone
+    rest = [_rest(age, length, mean) for age, length in running]
+    if not pending and not any(rest):
+        return None
+    left = pending + len(running)
+    # an overdue trial may take as long as trials differ
+    work = pending * mean + sum(spread if one is None else one for one in rest)
+    doubt = 2 * math.sqrt(left * spread**2 + (left * spread) ** 2 / len(lengths))
+    slots = max(1, min(slots, left))
+    idle = mean / 2 if slots > 1 else 0.0
+    # as a factor it can never promise nothing
+    factor = 1 + doubt / work if work > 0 else 1.0
+    return work / factor / slots, work * factor / slots + idle
+
+
+def _rest(age: float, length: float | None, mean: float) -> float | None:
+    """What a running trial has before it; None when it is overdue."""
+    if length is not None and length > age:
+        return length - age
+    return mean - age if length is None and mean > age else None
 
 
 @dataclass(frozen=True)
@@ -174,3 +228,38 @@ def of_total(step: int, total: int | None) -> str:
     """
     whole = "" if total is None or step > total else f"/{total:,}"
     return f"step {step:,}{whole}"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a running trial is, as far as the store knows."""
+
+    step: int | None  # the last one logged; None: nothing is logged yet
+    total: int | None  # max_train_steps by meaning
+    seconds: float  # since this attempt began
+    rate: float | None  # steps per second of this attempt
+
+    @property
+    def left_s(self) -> float | None:
+        """The time to the last step at this rate; None where that is not known."""
+        if self.step is None or self.total is None or not self.rate or self.step > self.total:
+            return None
+        return (self.total - self.step) / self.rate
+
+
+def standing(
+    results: Results, trial: Trial, attempts: Sequence[Attempt], now: datetime | None = None
+) -> Standing | None:
+    """How far a trial is; None unless it runs."""
+    running = [one for one in attempts if not one.outcome and one.began is not None]
+    if trial.status != "running" or not running:
+        return None
+    attempt = running[-1]
+    assert attempt.began is not None
+    seconds = max(0.0, ((now or datetime.now(UTC)) - attempt.began).total_seconds())
+    last = [int(curve.steps[-1]) for curve in trial.curves.values() if len(curve)]
+    step = max(last, default=None)
+    total = trial.configuration.get(results.meaning.name("max_train_steps"))
+    done = 0 if step is None else step - attempt.start_step
+    rate = done / seconds if done > 0 and seconds > 0 else None
+    return Standing(step, total if type(total) is int else None, seconds, rate)

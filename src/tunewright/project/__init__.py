@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from tunewright.project._doctor import Examined, doctor
 from tunewright.project._project import Project, find, load
-from tunewright.project._rename import RenamedRound, rename
 from tunewright.project._scan import Scan, ScannedOption, scan
-from tunewright.project._set_up import NewRound, init, new
+from tunewright.project._set_up import NewRound, RenamedRound, init, new, rename
 
 __all__ = [
     "Examined",

@@ -15,15 +15,9 @@ from tunewright.execution.command import command
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.project._project import DEFAULT_STORE, FILE, ROUNDS
-from tunewright.project.programs.files import (
-    Template,
-    round_text,
-    template,
-    workload_text,
-)
-from tunewright.project.programs.proposed_ranges import proposed_range
+from tunewright.project.programs.files import Template, round_text, template, workload_text
 from tunewright.project.programs.read import read_program
-from tunewright.project.programs.roles import Proposed, propose_roles
+from tunewright.project.programs.roles import Proposed, propose_roles, proposed_range
 from tunewright.project.programs.trial_run import TrialRun, try_program
 from tunewright.remedies import InitProject
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from tunewright.design.conditions import Hyperparameter
 from tunewright.design.guards import is_seed
+from tunewright.design.names import lengths
 from tunewright.design.ranges import is_number
-from tunewright.design.round_data import from_data
-from tunewright.design.spellings import lengths
+from tunewright.design.round_file import from_data
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from tunewright.checks.same_code import SameCodeEvidence, same_code
-from tunewright.design.round_data import as_data, from_data
+from tunewright.design.round_file import as_data, from_data
 from tunewright.messages import Message
 from tunewright.receipts._curves import curves_data, curves_from
 from tunewright.store.outcome import decode, encode

@@ -7,7 +7,7 @@ The store is the queue: a process per sink follows it, so that no training progr
 supervisor ever waits for a tracker ([sinks](docs/sinks.md)).
 """
 
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 from tunewright.sinks._sync import Synced, sync
 
 __all__ = ["Sink", "Synced", "sync"]

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 from tunewright.importers._mlflow import flat_yaml
 from tunewright.sinks._trial_run import PREFIX, Tracker, TrialRun, first_points, same_points
 from tunewright.store.curves import Curve

@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 from tunewright.execution.sink_processes import BUSY, PROGRAM, SETTINGS, Settings
 from tunewright.sinks._queue import Queue, Written, alone, state_file
 from tunewright.sinks._trial_run import Tracker

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 from tunewright.errors import TunewrightError
 from tunewright.execution.sink_processes import FOLDER
 from tunewright.sinks._trial_run import Summary, Tracker, marks, trial_run, verdicts_of

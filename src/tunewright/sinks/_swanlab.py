@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tunewright.design.sink import Sink
-from tunewright.importers.swanlab_file import read_run
+from tunewright.design.workload_file import Sink
+from tunewright.importers._swanlab import read_run
 from tunewright.sinks._trackio import OURS, PROJECT, about
 from tunewright.sinks._trial_run import Tracker, TrialRun, rows
 from tunewright.sinks._wandb import same_rows

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tunewright.design.sink import Sink, sinks_from
+from tunewright.design.workload_file import Sink, sinks_from
 from tunewright.errors import DesignError
 from tunewright.execution.sink_processes import BUSY, Following, start
 from tunewright.sinks._queue import Written

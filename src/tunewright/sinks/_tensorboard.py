@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 from tunewright.sinks._trial_run import PREFIX, Tracker, TrialRun, first_points, same_points
 
 NEW = ".new"  # of a folder that is being written

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tunewright.design.sink import Sink
+from tunewright.design.workload_file import Sink
 from tunewright.errors import StoreError
 from tunewright.sinks._trial_run import Tracker, TrialRun, rows
 

@@ -12,8 +12,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tunewright.design.sink import Sink
-from tunewright.importers.wandb_file import read_run
+from tunewright.design.workload_file import Sink
+from tunewright.importers._wandb import read_run
 from tunewright.sinks._trial_run import PREFIX, Tracker, TrialRun, rows
 from tunewright.sinks._whole_run import write_whole
 

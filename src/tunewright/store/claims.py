@@ -35,7 +35,7 @@ from sqlalchemy import (
 
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.round_data import from_data
+from tunewright.design.round_file import from_data
 from tunewright.design.study import Study
 from tunewright.errors import NotFound, RoundChanged, StoreError
 from tunewright.store import plain_json

@@ -15,9 +15,8 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.round import Round
-from tunewright.design.round_changes import differences
-from tunewright.design.round_data import as_data, from_data
+from tunewright.design.round import Round, differences
+from tunewright.design.round_file import as_data, from_data
 from tunewright.errors import Damaged, NotFound, RoundChanged
 from tunewright.messages import Message
 from tunewright.remedies import FirstRun, ListRounds

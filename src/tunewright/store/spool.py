@@ -21,7 +21,7 @@ from typing import Any
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.round import Round
-from tunewright.design.round_data import as_data, from_data
+from tunewright.design.round_file import as_data, from_data
 from tunewright.errors import Damaged, StoreError
 from tunewright.snapshot import flush
 from tunewright.store.claims import trial_folder

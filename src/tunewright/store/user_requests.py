@@ -22,7 +22,7 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from tunewright.actions import RemoveRound
 from tunewright.design.conditions import name_problem
-from tunewright.design.round_data import as_data, from_data
+from tunewright.design.round_file import as_data, from_data
 from tunewright.errors import Misuse, NotFound, StoreError
 from tunewright.messages import Message
 from tunewright.store import plain_json

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tunewright.campaigns.campaign import read_campaign
-from tunewright.campaigns.definition import read_definition
+from tunewright.campaigns.campaign import read_campaign, read_definition
 from tunewright.campaigns.plan import next_step
 from tunewright.errors import NotFound
 from tunewright.launches import lineage

@@ -11,7 +11,7 @@ import tunewright as tw
 from tunewright.cli.import_ import parsed_range
 from tunewright.design.kinds.powers_of_two import PowersOfTwo, powers_of_two
 from tunewright.errors import DesignError
-from tunewright.importers.scale import guessed_range
+from tunewright.importers.roles import guessed_range
 from tunewright.testing import check_range
 
 exponents = st.lists(st.integers(0, 53), min_size=2, max_size=2, unique=True).map(sorted)

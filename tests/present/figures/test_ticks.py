@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from tunewright.design.range import MOST_TICKS
 from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne, Range
-from tunewright.design.round_numbers import MOST_TICKS
 from tunewright.present.figures.ticks import label_of, ticks
 
 

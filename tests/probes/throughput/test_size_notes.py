@@ -9,7 +9,15 @@ from tests.probes.step_worlds import World
 from tests.probes.throughput.test_batch_size import probed
 
 import tunewright as tw
-from tunewright.probes.throughput.size_answer import Cost, costs, deferred, later_change
+from tunewright.probes.throughput.size_answer import (
+    Cost,
+    costs,
+    deferred,
+    later_change,
+    room_for_more,
+)
+from tunewright.probes.throughput.size_sweep import SizeRow
+from tunewright.probes.throughput.timing import Timing
 
 NOT_DOUBLING = "probe.batch_size.not_doubling"
 
@@ -129,3 +137,18 @@ def test_a_later_change_names_the_sizes_that_were_tuned(tmp_path: Path) -> None:
         tw.run(asked, workload)
     assert later_change(store, "batch_size", 64).facts["recorded"] == [32]
     assert later_change(store, "batch_size", 128).facts["recorded"] == [32, 64]
+
+
+# ---- several trials at once
+
+
+@pytest.mark.parametrize(
+    "busy, processes, expected",
+    [(0.35, 1, [0.35]), (0.9, 1, []), (None, 1, []), (0.35, 2, [])],
+)
+def test_a_device_that_idles_has_room_for_more_trials(busy, processes, expected) -> None:
+    timing = Timing(10, (0.1, 0.1, 0.1), True)
+    rows = [SizeRow(size, timing, None, None, None, busy_share=busy) for size in (32, 64)]
+    notes = room_for_more(rows, 64, processes)
+    assert [note.facts["busy_share"] for note in notes] == expected
+    assert all(note.code == "probe.batch_size.pack" and "64" in note.text for note in notes)

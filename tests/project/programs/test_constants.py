@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tunewright.project.programs.constants import module_options, overridden, seeds_in_code
+from tunewright.project.programs.config_files import module_options, overridden, seeds_in_code
 from tunewright.project.programs.declared import Source, read_source
 
 PROGRAM = """

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tunewright.project.programs.declared import Declared
-from tunewright.project.programs.described import part_described
 from tunewright.project.programs.read import read_program
-from tunewright.project.programs.roles import propose_roles
+from tunewright.project.programs.roles import part_described, propose_roles
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.project.programs.remarks import REACH, remarks_of
+from tunewright.project.programs.declared import REACH, remarks_of
 
 TEXT = """\
 # model

@@ -9,8 +9,7 @@ import pytest
 
 from tunewright.errors import Misuse
 from tunewright.project.programs.files import Template
-from tunewright.project.programs.trial_run import TrialRun, try_program
-from tunewright.project.programs.written_files import WrittenFile
+from tunewright.project.programs.trial_run import TrialRun, WrittenFile, try_program
 
 PROGRAM = """
 import sys

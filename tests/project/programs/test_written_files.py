@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.importers.event_writer import event, scalar, write
 
-from tunewright.project.programs.written_files import written_files
+from tunewright.project.programs.trial_run import written_files
 
 
 def test_csv_json_lines_and_events_are_found_others_are_not(tmp_path: Path) -> None:

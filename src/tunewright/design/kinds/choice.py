@@ -8,10 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from tunewright.design.range import MOST_SHOWN, Bins, Range
+from tunewright.design.range import (
+    MOST_SHOWN,
+    Bins,
+    Range,
+    Value,
+    as_plain,
+    check_plain,
+    is_number,
+    same_value,
+    short,
+    thinned,
+)
 from tunewright.design.registry import register
-from tunewright.design.round_numbers import thinned
-from tunewright.design.values import Value, as_plain, check_plain, is_number, same_value, short
 from tunewright.errors import DesignError
 
 

@@ -7,17 +7,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from tunewright.design.bounds import (
+from tunewright.design.range import (
+    HALF_DECADE,
+    Bins,
+    Range,
+    Scale,
+    Side,
+    Value,
+    Wider,
+    evenly,
+    is_number,
+    logarithmic,
+)
+from tunewright.design.registry import (
     check_order,
     check_spread,
     invert,
     number_in,
+    register,
     settle_whole_bounds,
 )
-from tunewright.design.range import HALF_DECADE, Bins, Range, Scale, Side, Wider
-from tunewright.design.registry import register
-from tunewright.design.round_numbers import evenly, logarithmic
-from tunewright.design.values import Value, is_number
 from tunewright.errors import DesignError
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tunewright.design.bounds import between, invert, number_in, settle_bounds
-from tunewright.design.range import Range, Side, Wider
-from tunewright.design.registry import register
-from tunewright.design.round_numbers import without_dust
-from tunewright.design.values import Value, is_number
+from tunewright.design.range import Range, Side, Value, Wider, is_number, without_dust
+from tunewright.design.registry import between, invert, number_in, register, settle_bounds
 from tunewright.errors import DesignError
 
 

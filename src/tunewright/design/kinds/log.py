@@ -6,11 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tunewright.design.bounds import between, check_spread, invert, number_in, settle_bounds
-from tunewright.design.range import Range, Scale, Side, Wider
-from tunewright.design.registry import register
-from tunewright.design.round_numbers import without_dust
-from tunewright.design.values import Value, is_number
+from tunewright.design.range import Range, Scale, Side, Value, Wider, is_number, without_dust
+from tunewright.design.registry import (
+    between,
+    check_spread,
+    invert,
+    number_in,
+    register,
+    settle_bounds,
+)
 from tunewright.errors import DesignError
 
 

@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from tunewright.design.bounds import check_order, number_in, settle_whole_bounds
-from tunewright.design.range import Bins, Range, Scale, Side, Wider
-from tunewright.design.registry import register
-from tunewright.design.round_numbers import MOST_TICKS, thinned
-from tunewright.design.values import Value, is_number
+from tunewright.design.range import (
+    MOST_TICKS,
+    Bins,
+    Range,
+    Scale,
+    Side,
+    Value,
+    Wider,
+    is_number,
+    thinned,
+)
+from tunewright.design.registry import check_order, number_in, register, settle_whole_bounds
 from tunewright.errors import DesignError
 
 _FEWEST_GUESSED = 4  # different values, all powers of two, are hardly drawn from other numbers

@@ -7,15 +7,10 @@ pack run through `Local`, each in its own process.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import queue
-import selectors
 import signal
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tunewright.execution.executors.executor import (
@@ -29,11 +24,12 @@ from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.loads import Load
 from tunewright.execution.executors.local import Local
 from tunewright.execution.executors.pool import SCARCE
+from tunewright.execution.executors.pool_thread import PoolThread
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.event_frames import as_event
 from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.output import Output, last_lines
-from tunewright.execution.processes.process import WorkerProcess, start_warden
+from tunewright.execution.processes.process import WorkerProcess
 from tunewright.execution.processes.program import exited
 from tunewright.execution.processes.worker import as_fields
 from tunewright.execution.workload import Workload
@@ -124,7 +120,7 @@ class Bay:
 
 
 @dataclass(eq=False)
-class PackPool:
+class PackPool(PoolThread):
     """Packs at work."""
 
     bays: Sequence[Bay]
@@ -137,17 +133,7 @@ class PackPool:
         self._waiting: deque[tuple[Workload, Load, Assignment]] = deque()
         self._most: dict[int, int] = {}  # trials at once in a pack with this one, after a fault
         self._apart: dict[int, list[Event]] = {}  # trials in their own process: notes to send
-        self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self._selector = selectors.DefaultSelector()
-        self._wake, self._waker = os.pipe()
-        os.set_blocking(self._wake, False)
-        self._selector.register(self._wake, selectors.EVENT_READ, self._heard)
-        self._started = 0
-        self._open = True
-        self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._hold, name="tunewright packs", daemon=True)
-        self._thread.start()
+        self.begin("pool of packs")
 
     # ---- for the supervisor's thread
 
@@ -155,80 +141,31 @@ class PackPool:
         """Begin these attempts, or let them wait for a place."""
         self._order(lambda: self._waiting.extend((workload, load, each) for each in assignments))
 
-    def stop(self, trial: int, grace_s: float) -> None:
-        """Ask a trial to save, and end it after the grace period."""
-        self._order(lambda: self._ask_stop(trial, grace_s))
-
-    def events(self, timeout_s: float) -> list[Event]:
-        """What has happened; waits up to `timeout_s` for the first of it."""
-        told: list[Event] = []
-        with contextlib.suppress(queue.Empty):
-            told.append(self._events.get(timeout=timeout_s))
-            while True:
-                told.append(self._events.get_nowait())
-        if not told and self._failure is not None:
-            raise RuntimeError("the pool of packs has failed") from self._failure
-        return told
-
     @property
     def slots(self) -> int:
         """How many trials can train at once, as measured so far."""
         return sum(bay.capacity for bay in self.bays)
 
-    def close(self) -> None:
-        """End everything, and wait until it is gone."""
-        self._order(self._shut)
-        self._thread.join()
-        os.close(self._wake)
-        os.close(self._waker)
-
-    def _order(self, what: Callable[[], None]) -> None:
-        self._orders.put(what)
-        os.write(self._waker, b"!")
-
-    def _shut(self) -> None:
-        self._open = False
-
     # ---- the thread
-
-    def _hold(self) -> None:
-        warden = None
-        pipe = -1
-        try:
-            warden, pipe = start_warden(self.mark)
-            while self._open:
-                for key, _ in self._selector.select(self._patience()):
-                    if key.fd in self._selector.get_map():
-                        key.data()
-                self._check()
-                self._fill()
-                if self._apart:
-                    self._pass_on(self.alone.events(0.0))
-        except BaseException as error:
-            self._failure = error
-        finally:
-            for bay in self.bays:
-                if bay.worker is not None:
-                    self._dismiss(bay)
-                for job in list(bay.jobs.values()):
-                    self._cut(bay, job, "stopped", Message("stopped.executor_closed"))
-            self.alone.close()
-            if warden is not None:
-                os.close(pipe)
-                warden.wait()
-            self._selector.close()
 
     def _patience(self) -> float | None:
         if self._apart:
             return ALONE_S
         return CHECK_S if any(bay.jobs for bay in self.bays) else None
 
-    def _heard(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.read(self._wake, 4096)
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self._orders.get_nowait()()
+    def _turn(self) -> None:
+        self._check()
+        self._fill()
+        if self._apart:
+            self._pass_on(self.alone.events(0.0))
+
+    def _end_all(self) -> None:
+        for bay in self.bays:
+            if bay.worker is not None:
+                self._dismiss(bay)
+            for job in list(bay.jobs.values()):
+                self._cut(bay, job, "stopped", Message("stopped.executor_closed"))
+        self.alone.close()
 
     # ---- places
 
@@ -284,24 +221,21 @@ class PackPool:
         self._send(bay, {**order, "assignment": as_fields(assignment)})
 
     def _hire(self, bay: Bay) -> None:
-        self._started += 1
         more = (str(bay.size.most), bay.device)
-        worker = WorkerProcess(f"{self.mark}/{self._started}", bay.environment, MODULE, *more)
+        worker = WorkerProcess(self._new_mark(), bay.environment, MODULE, *more)
         bay.worker, bay.loads, bay.kills = worker, [], memory.OomKills()
-        self._selector.register(worker.messages, selectors.EVENT_READ, lambda: self._listen(bay))
-        self._selector.register(worker.printed, selectors.EVENT_READ, lambda: self._copy(bay))
-        if worker.exit is not None:
-            self._selector.register(worker.exit, selectors.EVENT_READ, lambda: self._gone(bay))
+        self._watch(
+            worker,
+            lambda: self._listen(bay),
+            lambda: self._copy(bay),
+            lambda: self._gone(bay),
+        )
 
     def _dismiss(self, bay: Bay) -> int:
         """End a bay's process with all it has started; its exit status."""
         worker = bay.worker
         assert worker is not None
-        for descriptor in (worker.messages, worker.printed, worker.exit, worker.orders):
-            if descriptor is not None:
-                with contextlib.suppress(KeyError):
-                    self._selector.unregister(descriptor)
-        status = worker.kill()
+        status = self._kill(worker)
         self._copy(bay)
         self._listen(bay)
         worker.close()
@@ -309,16 +243,8 @@ class PackPool:
         return status
 
     def _send(self, bay: Bay, head: Head, body: bytes = b"") -> None:
-        worker = bay.worker
-        assert worker is not None
-        worker.send(head, body)
-        if worker.unsent and worker.orders not in self._selector.get_map():
-            rest = lambda: self._send_rest(worker)  # noqa: E731
-            self._selector.register(worker.orders, selectors.EVENT_WRITE, rest)
-
-    def _send_rest(self, worker: WorkerProcess) -> None:
-        if not worker.send_rest():
-            self._selector.unregister(worker.orders)
+        assert bay.worker is not None
+        self._send_to(bay.worker, head, body)
 
     # ---- what the processes report
 

@@ -40,8 +40,7 @@ from tunewright.store.outcome import Outcome, outcome_data
 
 TRIAL = "tunewright trial"  # pipeline.capture knows the threads by it
 NO_LOOP = "its loop is not pipeline.fit"
-# the driver, and a thread that imports, wait at most this long for Python; 5 ms would starve them
-SWITCH_S = 2e-5
+SWITCH_S = 2e-5  # the driver waits at most this long for Python; 5 ms would starve the GPU
 BROKEN = 70  # exit status: the GPU's context is lost, for all trials
 
 

@@ -6,33 +6,27 @@ started it), listens to them, and enforces limits. Others speak to it through tw
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import os
-import queue
-import selectors
 import signal
-import subprocess
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tunewright.execution.executors.executor import (
     Assignment,
     Ended,
-    Event,
 )
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.loads import Load
+from tunewright.execution.executors.pool_thread import PoolThread
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.attempt import clean
 from tunewright.execution.processes.event_frames import as_event
 from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.output import Output, exception_line, last_lines
-from tunewright.execution.processes.process import WorkerProcess, start_warden
+from tunewright.execution.processes.process import WorkerProcess
 from tunewright.execution.processes.program import exited
 from tunewright.execution.processes.worker import as_fields
 from tunewright.messages import Message
@@ -78,7 +72,7 @@ class Seat:
 
 
 @dataclass(eq=False)
-class Pool:
+class Pool(PoolThread):
     """Worker processes at work."""
 
     seats: Sequence[Seat]
@@ -89,17 +83,7 @@ class Pool:
     def __post_init__(self) -> None:
         """Start the thread; workers are started when there is work."""
         self._waiting: deque[tuple[Load, Assignment]] = deque()
-        self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self._selector = selectors.DefaultSelector()
-        self._wake, self._waker = os.pipe()
-        os.set_blocking(self._wake, False)
-        self._selector.register(self._wake, selectors.EVENT_READ, self._heard)
-        self._started = 0  # workers, for their marks
-        self._open = True
-        self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._hold, name="tunewright pool", daemon=True)
-        self._thread.start()
+        self.begin("pool of workers")
 
     # ---- for the supervisor's thread
 
@@ -107,69 +91,20 @@ class Pool:
         """Begin these attempts, or let them wait for a seat."""
         self._order(lambda: self._waiting.extend((load, each) for each in assignments))
 
-    def stop(self, trial: int, grace_s: float) -> None:
-        """Ask a trial to save, and end it after the grace period."""
-        self._order(lambda: self._ask_stop(trial, grace_s))
-
-    def events(self, timeout_s: float) -> list[Event]:
-        """What has happened; waits up to `timeout_s` for the first of it."""
-        told: list[Event] = []
-        with contextlib.suppress(queue.Empty):
-            told.append(self._events.get(timeout=timeout_s))
-            while True:
-                told.append(self._events.get_nowait())
-        if not told and self._failure is not None:
-            raise RuntimeError("the pool of workers has failed") from self._failure
-        return told
-
-    def close(self) -> None:
-        """End everything, and wait until it is gone."""
-        self._order(self._shut)
-        self._thread.join()
-        os.close(self._wake)
-        os.close(self._waker)
-
-    def _order(self, what: Callable[[], None]) -> None:
-        self._orders.put(what)
-        os.write(self._waker, b"!")
-
     # ---- the thread
-
-    def _hold(self) -> None:
-        warden: subprocess.Popen[bytes] | None = None
-        pipe = -1
-        try:
-            warden, pipe = start_warden(self.mark)
-            while self._open:
-                for key, _ in self._selector.select(self._patience()):
-                    if key.fd in self._selector.get_map():  # an earlier one may have closed it
-                        key.data()
-                self._check()
-                self._fill_seats()
-        except BaseException as error:
-            self._failure = error
-        finally:
-            for seat in self.seats:
-                self._end(seat, "stopped", Message("stopped.executor_closed"))
-            if warden is not None:
-                os.close(pipe)
-                warden.wait()
-            self._selector.close()
 
     def _patience(self) -> float | None:
         if any(seat.job is not None for seat in self.seats):
             return CHECK_S
         return None
 
-    def _heard(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.read(self._wake, 4096)
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self._orders.get_nowait()()
+    def _turn(self) -> None:
+        self._check()
+        self._fill_seats()
 
-    def _shut(self) -> None:
-        self._open = False
+    def _end_all(self) -> None:
+        for seat in self.seats:
+            self._end(seat, "stopped", Message("stopped.executor_closed"))
 
     # ---- seats
 
@@ -202,24 +137,21 @@ class Pool:
         self._send(seat, {"kind": "trial", "assignment": as_fields(assignment)})
 
     def _hire(self, seat: Seat, load: Load) -> None:
-        self._started += 1
-        worker = WorkerProcess(f"{self.mark}/{self._started}", seat.environment)
+        worker = WorkerProcess(self._new_mark(), seat.environment)
         seat.worker, seat.loaded, seat.worn = worker, load, False
-        self._selector.register(worker.messages, selectors.EVENT_READ, lambda: self._listen(seat))
-        self._selector.register(worker.printed, selectors.EVENT_READ, lambda: self._copy(seat))
-        if worker.exit is not None:
-            self._selector.register(worker.exit, selectors.EVENT_READ, lambda: self._gone(seat))
+        self._watch(
+            worker,
+            lambda: self._listen(seat),
+            lambda: self._copy(seat),
+            lambda: self._gone(seat),
+        )
         self._send(seat, {"kind": "load", "devices": seat.devices, **load.head}, load.body)
 
     def _dismiss(self, seat: Seat) -> int:
         """End a seat's worker with all it has started, and say its exit status."""
         worker = seat.worker
         assert worker is not None
-        for descriptor in (worker.messages, worker.printed, worker.exit, worker.orders):
-            if descriptor is not None:
-                with contextlib.suppress(KeyError):
-                    self._selector.unregister(descriptor)
-        status = worker.kill()
+        status = self._kill(worker)
         self._copy(seat)
         self._listen(seat)  # what it still sent; it may even have finished
         worker.close()
@@ -227,16 +159,8 @@ class Pool:
         return status
 
     def _send(self, seat: Seat, head: Head, body: bytes = b"") -> None:
-        worker = seat.worker
-        assert worker is not None
-        worker.send(head, body)
-        if worker.unsent and worker.orders not in self._selector.get_map():
-            rest = lambda: self._send_rest(worker)  # noqa: E731
-            self._selector.register(worker.orders, selectors.EVENT_WRITE, rest)
-
-    def _send_rest(self, worker: WorkerProcess) -> None:
-        if not worker.send_rest():
-            self._selector.unregister(worker.orders)
+        assert seat.worker is not None
+        self._send_to(seat.worker, head, body)
 
     # ---- what workers do
 

@@ -101,6 +101,7 @@ def run_program(command: Command, control: ProgramControl) -> None:
             # a program that is read by patterns may print its measurements to either
             stderr=subprocess.STDOUT if command.read else None,
             env=environment,
+            cwd=command.within or None,
             process_group=0,  # so that it can be signalled with its children, and without us
         )
     except OSError as error:

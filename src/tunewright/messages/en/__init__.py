@@ -16,6 +16,7 @@ from tunewright.messages.en import (
     budgets,
     campaigns,
     design,
+    diagnosis,
     errors,
     errors_execution,
     errors_pipeline,
@@ -36,6 +37,7 @@ from tunewright.messages.en import (
     proposals,
     reasons,
     receipts,
+    referee,
     report,
     rounds,
 )
@@ -47,6 +49,7 @@ _SENTENCES = (
     budgets,
     campaigns,
     design,
+    diagnosis,
     errors,
     errors_execution,
     errors_pipeline,
@@ -63,6 +66,7 @@ _SENTENCES = (
     proposals,
     reasons,
     receipts,
+    referee,
     report,
     rounds,
 )
@@ -76,6 +80,8 @@ SECTIONS: Mapping[str, str] = {k: v for one in _FINDINGS for k, v in one.SECTION
 ACTIONS: Mapping[str, Template] = {
     **actions.ACTIONS,
     **errors.REMEDIES,
+    **diagnosis.ACTIONS,
+    **referee.ACTIONS,
     **{k: v for one in _FINDINGS for k, v in one.ACTIONS.items()},
 }
 PHRASES, COUNTED, LABELS = phrases.PHRASES, phrases.COUNTED, phrases.LABELS

@@ -50,6 +50,10 @@ def _synced(facts: Facts) -> str:
 
 
 SENTENCES: dict[str, Template] = {
+    "importers.no_runs": (
+        "{path}: neither event files of TensorBoard, offline runs of W&B or SwanLab, a store of "
+        "MLflow or Trackio, nor a .csv, .json, .jsonl or .parquet table."
+    ),
     # ---- importers
     "imported.unfinished": "{count:count trial} had not ended and were left out.",
     "imported.final_values": (

@@ -508,7 +508,7 @@ SENTENCES: dict[str, Template] = {
         "not_worse_by={not_worse_by!r}: the loss you would accept, above 0, in the metric's units."
     ),
     "launch.bad_plan": "plan={plan!r}: at how many runs per arm to decide, a whole number from 1; "
-    "for several looks one of the plans of tunewright.launches.plan.",
+    "for several looks one of the plans of tunewright.launches.launch.",
     "launch.bad_splits": "splits={splits!r}: how many data splits, from {fewest}.",
     "launch.baseline_not_completed": (
         "{round}: no trial with {label} has completed, which would be the baseline. Name "

@@ -284,6 +284,11 @@ SENTENCES: dict[str, Template] = {
         "device that is not full yet doubles it: it is full at once, or something else limits the "
         "step. Find out which before you continue (tunewright probe input --trace FILE)."
     ),
+    "probe.batch_size.pack": (
+        "At {batch_size:,} examples the device is busy for {busy_share:.0%} of a step: several "
+        "trials at once may use the rest (--pack auto). Packed trials were not timed here; a pack "
+        "finds its number of trials while it trains."
+    ),
     "probe.batch_size.defer": _defer,
     "probe.batch_size.several_processes": _several_processes,
     "probe.batch_size.later_change": _later_change,

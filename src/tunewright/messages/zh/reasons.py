@@ -171,6 +171,8 @@ SENTENCES: dict[str, Template] = {
     "slurm.time_limit": "它的 Slurm 任务接近时限：它已保存，由新任务恢复",
     "slurm.superseded": "已提交这次试验的更晚一次运行",
     "slurm.orphaned": "它的主管进程没有动静",
+    "slurm.restarted": "Slurm 把任务 {task} 启动了第二次；由新任务恢复",
+    "slurm.forgotten": "Slurm 丢失了任务 {task}；由新任务恢复",
     "slurm.ended": "Slurm 任务 {task} 结束而没有结果：{state}",
     "stopped.asked": "收到停止请求",
     "stopped.before_start": "开始之前已停止",

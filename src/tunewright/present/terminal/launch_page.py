@@ -5,12 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.launches.history import LaunchHistory
 from tunewright.launches.launch import Launch
-from tunewright.launches.launch_plan import LaunchPlan
-from tunewright.launches.lineage import Launched, Place
+from tunewright.launches.lineage import Launched, LaunchHistory, Place
 from tunewright.launches.variance import Variances
-from tunewright.launches.workflow import LaunchReport
+from tunewright.launches.workflow import LaunchPlan, LaunchReport
 from tunewright.messages import Message, words
 from tunewright.present.terminal.screen import cell, say, table
 from tunewright.stats.spread import Spread

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.design.budget import Cost, expected_cost
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
+from tunewright.design.study import Cost, expected_cost
 from tunewright.errors import NotFound
 from tunewright.execution.known_lengths import known_seconds
 from tunewright.execution.prepare import advice, ready

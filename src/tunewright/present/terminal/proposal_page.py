@@ -10,8 +10,7 @@ from rich.text import Text
 from tunewright.advice.extend import Extension
 from tunewright.advice.proposal import Proposal
 from tunewright.design.ranges import Range
-from tunewright.design.round import Round
-from tunewright.design.round_changes import changes
+from tunewright.design.round import Round, changes
 from tunewright.messages import Message, words
 from tunewright.present.terminal.screen import cell, earlier_line, say, table
 from tunewright.probes.probe import Answer

@@ -13,8 +13,7 @@ from tunewright.execution.evaluate import Measured
 from tunewright.launches.final import FinalCheck
 from tunewright.messages import Message, words
 from tunewright.present.terminal.screen import cell, say, screen, table
-from tunewright.progress.standing import Standing, standing
-from tunewright.progress.tally import of_total
+from tunewright.progress.tally import Standing, of_total, standing
 from tunewright.store.provenance import EVAL_EVERY, Provenance
 from tunewright.store.read_round import Attempt
 from tunewright.store.results import Results

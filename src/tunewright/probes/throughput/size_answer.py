@@ -12,7 +12,7 @@ from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, NotFound
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, message_of
-from tunewright.probes.throughput.knee import FREE, GAIN, Bottleneck, gain, judge
+from tunewright.probes.throughput.knee import FREE, GAIN, IDLE, Bottleneck, gain, judge
 from tunewright.probes.throughput.largest_size import Bounds, Largest, MemoryModel, MemoryPoint
 from tunewright.probes.throughput.size_sweep import Plan, SizeRow, from_data
 from tunewright.probes.throughput.timing import TimingRule
@@ -279,6 +279,7 @@ def size_notes(
     if cost.budget is not None and soonest is None:
         notes.append(Message("probe.batch_size.over_budget", {"budget": cost.budget}))
     notes += not_doubling(rows, processes)
+    notes += room_for_more(rows, best, processes)
     if soonest is not None:
         notes += deferred(priced, cost, soonest)
     if processes > 1:
@@ -303,6 +304,14 @@ def not_doubling(rows: Sequence[SizeRow], processes: int = 1) -> list[Message]:
         return []
     facts = {"small": small.batch_size, "large": large.batch_size, "gain": grown}
     return [Message("probe.batch_size.not_doubling", facts)]
+
+
+def room_for_more(rows: Sequence[SizeRow], best: int, processes: int = 1) -> list[Message]:
+    """Whether a device idles at the best size, so that it could train several trials at once."""
+    busy = next(row.seen.busy_share for row in rows if row.batch_size == best)
+    if busy is None or busy >= IDLE or processes > 1:
+        return []
+    return [Message("probe.batch_size.pack", {"batch_size": best, "busy_share": busy})]
 
 
 def deferred(priced: Sequence[SizeCost], cost: Cost, soonest: int) -> list[Message]:

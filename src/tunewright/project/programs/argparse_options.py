@@ -11,8 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tunewright.messages import Message
-from tunewright.project.programs.declared import UNKNOWN, Declared, Kind, Source, kind_of
-from tunewright.project.programs.literals import assigned, dotted, value_of
+from tunewright.project.programs.declared import (
+    UNKNOWN,
+    Declared,
+    Kind,
+    Source,
+    assigned,
+    dotted,
+    kind_of,
+    value_of,
+)
 
 _TITLE = "title of "  # before the name of a group; no name of Python has a space
 MOST_TURNS = 100  # of a loop that declares options

@@ -11,15 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tunewright.design.budget import dimensions_for
+from tunewright.design.names import regularises
 from tunewright.design.objective import Objective
-from tunewright.design.round_data import declaration_data
-from tunewright.design.spellings import regularises
-from tunewright.design.toml_file import toml_key, toml_value
+from tunewright.design.round_file import declaration_data
+from tunewright.design.study import dimensions_for
+from tunewright.design.workload_file import toml_key, toml_value
 from tunewright.messages import Message, words as printed
-from tunewright.project.programs.proposed_ranges import proposed_range
 from tunewright.project.programs.read import Read
-from tunewright.project.programs.roles import Proposed
+from tunewright.project.programs.roles import Proposed, proposed_range
 
 WIDTH = 98
 HYDRA_FOLDER = "hydra.run.dir"

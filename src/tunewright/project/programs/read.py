@@ -14,17 +14,30 @@ from typing import Literal
 
 from tunewright.messages import Message
 from tunewright.project.programs.argparse_options import argparse_options
-from tunewright.project.programs.config_files import absl_options, hydra_options
-from tunewright.project.programs.constants import module_options, overridden, seeds_in_code
-from tunewright.project.programs.declared import Declared, Source, read_source
-from tunewright.project.programs.fields import Classes, classes_of, fields_of
+from tunewright.project.programs.config_files import (
+    absl_options,
+    hydra_options,
+    module_options,
+    overridden,
+    seeds_in_code,
+)
+from tunewright.project.programs.declared import (
+    Declared,
+    Source,
+    assigned,
+    dotted,
+    read_source,
+    value_of,
+)
 from tunewright.project.programs.functions import (
+    Classes,
+    classes_of,
     click_options,
+    fields_of,
     functions_of,
     parameters,
     typer_options,
 )
-from tunewright.project.programs.literals import assigned, dotted, value_of
 
 MOST_FILES = 40  # of the program's own folder
 Style = Literal[

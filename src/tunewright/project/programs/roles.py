@@ -1,32 +1,100 @@
-"""A proposed role for each option, by the playbook's rules, with the reason as a code.
+"""A proposed role and range for each option, by the playbook's rules, with the reason as a code.
 
 Optimizer hyperparameters and strengths of regularisers are nuisance; what a round may ask about
 (model, optimizer, schedule, augmentation) is scientific; the length of training and the batch size
 are fixed and never tuned; the seed and the folder come from the run; paths, logging and devices are
 no hyperparameters. A name that shows nothing is judged by its help text and heading (`described`);
 what nothing is known of has no role: nobody guesses in silence.
+
+Names come first (`roles`): this is for the options whose names show nothing, such as `bias` below
+a heading `# model`, or `blr` with the help text "base learning rate".
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tunewright.design.areas import area_of
 from tunewright.design.guards import is_seed
-from tunewright.design.names import NAMES, Meaning
-from tunewright.design.spellings import regularises, usual_meaning, usual_meanings
+from tunewright.design.names import (
+    NAMES,
+    Meaning,
+    area_of,
+    regularises,
+    usual_meaning,
+    usual_meanings,
+)
+from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
 from tunewright.messages import Message
 from tunewright.project.programs.declared import Declared
-from tunewright.project.programs.described import part_described
 
+Part = Literal[
+    "regulariser",
+    "optimizer",
+    "schedule",
+    "augmentation",
+    "loss",
+    "model",
+    "length",
+    "batch size",
+    "data",
+    "logging",
+    "machine",
+    "validation",
+]
+
+# phrases of a help text, the most specific part first
+_HELP: tuple[tuple[Part, str], ...] = (
+    (
+        "batch size",
+        r"accumulat\w* (gradient|step|iter)|gradient accumulation|(mini|micro)?-?batch size",
+    ),
+    (
+        "regulariser",
+        r"drop-?out|dropconnect|drop ?path|stochastic depth|weight decay|smoothing|l2 regu",
+    ),
+    ("schedule", r"scheduler?|warm-?up|anneal\w*|cool-?down|lr decay|milestones?"),
+    (
+        "optimizer",
+        r"learning[- ]rates?|\blr\b|optimi[sz]er|momentum|adamw?\b|\bsgd\b|clip\w* grad\w*",
+    ),
+    ("augmentation", r"augment\w*|mix-?up|cut-?mix|flip\w*|crop\w*|jitter|erase|erasing|resiz\w*"),
+    ("loss", r"loss(es)?|criterion|cross[- ]entropy|distill\w*"),
+    (
+        "model",
+        r"pre-?trained|layers?|attention|embeddings?|hidden|backbone|architecture|encoder|decoder|"
+        r"activation|normali[sz]ation|transformer|lora\b|model|network|weights",
+    ),
+    ("length", r"number of (training )?(epochs|iterations|steps)|epochs? (to|of)|early ?stopping"),
+    (
+        "data",
+        r"data ?sets?|data|splits?|classes|images?|tokeni[sz]\w*|vocabulary|samples?|tokens?|"
+        r"inputs?|examples|held-?out|environments?",
+    ),
+)
+
+# words of a heading or of a group's title
+_HEADINGS: tuple[tuple[Part, str], ...] = (
+    ("validation", r"eval\w*|validation|metrics?"),
+    ("logging", r"log\w*|wandb|tensorboard|checkpoint\w*|i/o|output|misc\w*|saving|tracking"),
+    ("machine", r"ddp|distributed|system|device|hardware|precision|gpus?|compil\w*|amp\b"),
+    ("augmentation", r"augment\w*|mix-?up|transforms?|erase|erasing|crops?"),
+    ("loss", r"loss(es)?|distill\w*|objective|temperature"),
+    ("schedule", r"schedule\w*|learning rate decay|warm-?up"),
+    ("optimizer", r"optimi[sz]\w*|adamw?|sgd"),
+    ("regulariser", r"regulari[sz]\w*|dropout"),
+    ("model", r"model\w*|network|architecture|encoder|decoder|embedding|layers?|ema"),
+    ("data", r"data\w*|input\w*|tokeni[sz]\w*"),
+)
+MODEL_OR_DATA = ("model", "data")
 Role = Literal["nuisance", "scientific", "fixed", "seed", "folder", "none", "unknown"]
 HYPERPARAMETERS = ("nuisance", "scientific", "fixed")
 NEVER = ("length", "batch size", "validation")  # reasons of what is never tuned
-
 _TUNED = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "warmup_steps", "clip_norm")
+
 # words of a name that say what it is about
 _TEXTS = {
     "validation": "eval evaluation val valid validation test",
@@ -65,6 +133,61 @@ _SAVES_TO = re.compile(
     r"\b(save|saved|saves|write|output)\b.{0,20}\b(to|in|under)\b", re.IGNORECASE
 )
 _ADAM = re.compile(r"(^|_)(adam_)?betas?\d?$|(^|_)momentum\d?$")
+
+# where nothing is known of the default
+_USUAL: dict[str, Range] = {
+    "learning_rate": log(1e-4, 1e-1),
+    "weight_decay": log(1e-6, 1e-2),
+    "momentum": log_from_one(0.7, 0.995),
+    "beta1": log_from_one(0.5, 0.99),
+    "beta2": log_from_one(0.5, 0.999),
+    "epsilon": log(1e-10, 1e-6),
+    "clip_norm": log(0.1, 10.0),
+}
+_WIDE = {"learning_rate": 10.0, "weight_decay": 10.0, "epsilon": 100.0, "clip_norm": 10.0}
+_FROM_ONE = ("momentum", "beta1", "beta2")
+_FRACTION = (
+    "dropout",
+    "smoothing",
+    "prob",
+    "rate",
+    "ratio",
+    "pct",
+    "fraction",
+    "frac",
+    "mix",
+    "path",
+)
+
+
+def _compiled(table: tuple[tuple[Part, str], ...]) -> tuple[tuple[Part, re.Pattern[str]], ...]:
+    return tuple((part, re.compile(rf"\b({text})", re.IGNORECASE)) for part, text in table)
+
+
+_IN_HELP = _compiled(_HELP)
+
+
+_IN_HEADINGS = _compiled(_HEADINGS)
+
+
+def part_described(one: Declared) -> Part | None:
+    """The part that the help text is about, else the heading; None where neither shows one.
+
+    >>> part_described(Declared("bias", "--bias", "bool", False, section="model"))
+    'model'
+    >>> part_described(Declared("blr", "--blr", "float", 1e-3, help="base learning rate"))
+    'optimizer'
+    """
+    under = _first(_IN_HEADINGS, one.section)
+    about = _first(_IN_HELP, one.help)
+    # a word such as "model" or "image" in a sentence is weaker than a heading
+    if about is None or (about in MODEL_OR_DATA and under is not None):
+        return under or about
+    return about
+
+
+def _first(table: tuple[tuple[Part, re.Pattern[str]], ...], text: str) -> Part | None:
+    return next((part for part, pattern in table if text and pattern.search(text)), None)
 
 
 @dataclass(frozen=True)
@@ -242,3 +365,65 @@ def _words(name: str) -> list[str]:
 def _without_no(word: str) -> list[str]:
     bare = word.removeprefix("no")
     return ["no", bare] if bare != word and bare in _KNOWN else [word]
+
+
+def proposed_range(one: Proposed) -> Range | None:
+    """The range to search a nuisance hyperparameter in; None where none can be proposed.
+
+    >>> from tunewright.messages import Message
+    >>> why = Message("scan.role", {"part": "optimizer"})
+    >>> lr = Proposed(Declared("lr", "--lr", "float", 6e-4), "nuisance", why, "learning_rate")
+    >>> str(proposed_range(lr))
+    'log(6e-05, 0.006)'
+    """
+    option = one.option
+    meaning = one.meaning or usual_meaning(option.name)
+    if option.choices:
+        return choice(*option.choices) if len(option.choices) > 1 else None
+    if option.kind not in ("float", "int", "other"):
+        return None
+    value = option.value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return _USUAL.get(meaning or "") if option.kind != "int" else None
+    if option.kind == "int" or isinstance(value, int):
+        # the length of a decay follows the length of training, which is fixed
+        follows = one.reason.facts["part"] == "schedule" and "warm" not in option.name.lower()
+        return None if follows else _of_whole(int(value))
+    # an average's share that is kept (ema_decay 0.9998) matters by its distance from one
+    near_one = 0.9 <= value < 1 or (0.5 <= value < 1 and "beta" in option.name.lower())
+    if meaning in _FROM_ONE or near_one:
+        return _from_one(value) if 0 < value < 1 else _USUAL.get(meaning or "beta1")
+    if _is_fraction(option, value):
+        return linear(0.0, float(f"{min(0.5, max(0.3, 2 * value)):.1g}"))
+    if value > 0:
+        wide = _WIDE.get(meaning or "", 10.0 if one.reason.facts["part"] == "optimizer" else 3.0)
+        return log(_short(value / wide), _short(value * wide))
+    return _USUAL.get(meaning or "")
+
+
+def _of_whole(value: int) -> Range | None:
+    """A count: from none to twice the default."""
+    if value < 0:
+        return None
+    return integers(0, 2 * value) if value > 0 else None
+
+
+def _from_one(value: float) -> Range:
+    """Five times nearer to one, and five times farther."""
+    rest = 1 - value
+    low, high = max(1 - 5 * rest, 0.5), 1 - rest / 5
+    return log_from_one(float(f"{min(low, value):.4g}"), float(f"{high:.6g}"))
+
+
+def _is_fraction(option: Declared, value: float) -> bool:
+    """Whether it is a probability or a share, searched on a plain scale from zero."""
+    name = option.name.lower()
+    if "lr" in name.split("_") or "learning_rate" in name:
+        return False
+    named = any(word in name for word in _FRACTION)
+    shrinks = regularises(option.name) and usual_meaning(option.name) != "weight_decay"
+    return 0 <= value <= 0.5 and (named or shrinks)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.1g}")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.belief import Belief, is_measured
+from tunewright.design.range import Belief, is_measured
 from tunewright.design.ranges import Range
 from tunewright.search.bayesian.encoding import Encoding
 from tunewright.search.bayesian.history import History

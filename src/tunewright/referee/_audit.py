@@ -1,0 +1,115 @@
+"""The audit of kept changes: is the current commit no worse without one of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tunewright.referee._lineage import Change
+from tunewright.referee.answers import Audit, Cost, Removal
+from tunewright.referee.rule import Rule
+
+FEWEST, MOST = 4, 10  # runs of each of the two, before a verdict
+HELD = 0.95  # one-sided
+
+
+@dataclass
+class Found:
+    """The removals so far, and where the lineage is without them."""
+
+    margin: float
+    commit: str
+    removals: list[Removal] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)  # of the commit
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the journal keeps."""
+        return {
+            "margin": self.margin,
+            "commit": self.commit,
+            "mean": float(np.mean(self.losses)) if self.losses else 0.0,
+            "runs": len(self.losses),
+            "removals": [vars(one) for one in self.removals],
+        }
+
+    def answer(self, cost: Cost) -> Audit:
+        """The audit for readers."""
+        return Audit(
+            margin=self.margin, removals=tuple(self.removals), commit=self.commit, cost=cost
+        )
+
+
+def bounds(without: Sequence[float], current: Sequence[float]) -> tuple[float, float, float]:
+    """How much worse it is without, with one-sided 95 % limits from a pooled t.
+
+    >>> loss, low, high = bounds([1.0, 1.1, 0.9, 1.0], [1.0, 1.05, 0.95, 1.0])
+    >>> round(loss, 3), low < 0 < high
+    (0.0, True)
+    """
+    from scipy.stats import t
+
+    a, b = np.asarray(without), np.asarray(current)
+    freedom = len(a) + len(b) - 2
+    pooled = (a.var() * len(a) + b.var() * len(b)) / freedom
+    error = float(np.sqrt(pooled * (1 / len(a) + 1 / len(b))))
+    loss = float(a.mean() - b.mean())
+    half = float(t.ppf(HELD, freedom)) * error
+    return loss, loss - half, loss + half
+
+
+def audited(
+    kept: Sequence[Change],
+    current: str,
+    margin: float,
+    rule: Rule,
+    run: Callable[[str], float | None],
+    without: Callable[[str, Change], str | None],
+) -> Found:
+    """Try each kept change, newest first: remove it where the loss is surely below the margin.
+
+    Both commits are run in turn, 4 to 10 times each; a verdict needs its limit on one side of the
+    margin, else the change stays.
+    """
+    found = Found(margin, current)
+    for change in reversed(kept):
+        made = without(found.commit, change)
+        if made is None:
+            found.removals.append(_removal(change, "conflict", [], []))
+            continue
+        losses: list[float] = []
+        verdict = "undecided"
+        for count in range(1, MOST + 1):
+            values = [run(commit) for commit in (made, found.commit)]
+            if values[0] is None or values[1] is None:
+                verdict = "keep"  # it does not train without the change
+                break
+            losses.append(values[0])
+            found.losses.append(values[1])
+            if count >= FEWEST:
+                _, low, high = bounds(losses, found.losses)
+                if high < margin or low > margin:
+                    verdict = "remove" if high < margin else "keep"
+                    break
+        found.removals.append(_removal(change, verdict, losses, found.losses))
+        if verdict == "remove":
+            found.commit, found.losses = made, losses
+    return found
+
+
+def _removal(
+    change: Change, verdict: Any, losses: Sequence[float], current: Sequence[float]
+) -> Removal:
+    known = len(losses) >= 2 and len(current) >= 2
+    loss, low, high = bounds(losses, current) if known else (0.0, 0.0, 0.0)
+    return Removal(
+        commit=change.commit,
+        summary=change.summary,
+        verdict=verdict,
+        loss=loss if known else None,
+        interval=(low, high) if known else None,
+        runs=len(losses),
+    )

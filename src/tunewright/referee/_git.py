@@ -1,0 +1,195 @@
+"""What the referee asks of git: commits, diffs, and a checkout of its own for each commit.
+
+Nothing here touches the branch, the index or the working tree of the user.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tunewright.errors import Misuse
+
+WORKING_TREE = "working tree"
+LINE = re.compile(r"^@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)(?:,\d+)? @@")
+WHO = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "tunewright judge"), ("EMAIL", "judge@localhost"))
+}
+
+
+@dataclass(frozen=True)
+class Touched:
+    """A protected line that a change touches."""
+
+    path: str
+    line: int  # in the new file; in the old one where it is removed
+    text: str  # with + or - before it
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A git repository, by the folder of its working tree."""
+
+    folder: Path
+
+    @classmethod
+    def at(cls, folder: str | os.PathLike[str]) -> Repository:
+        """The repository that a folder lies in; Misuse where it is none or has no commit."""
+        if shutil.which("git") is None:
+            raise Misuse("referee.no_git")
+        found = _run(("rev-parse", "--show-toplevel"), Path(folder))
+        if found.returncode:
+            raise Misuse("referee.no_repository", folder=str(folder))
+        own = cls(Path(found.stdout.strip()))
+        if _run(("rev-parse", "--verify", "HEAD"), own.folder).returncode:
+            raise Misuse("referee.no_commit", folder=str(own.folder))
+        return own
+
+    def commit(self, name: str) -> str:
+        """The full hash of a commit; Misuse where there is none of this name."""
+        if name.startswith("-"):
+            raise Misuse("referee.unknown_commit", name=name, folder=str(self.folder))
+        found = _run(("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"), self.folder)
+        if found.returncode:
+            raise Misuse("referee.unknown_commit", name=name, folder=str(self.folder))
+        return found.stdout.strip()
+
+    def summary(self, commit: str) -> str:
+        """The first line of a commit's message."""
+        return self._text("log", "-1", "--format=%s", commit).strip()[:200]
+
+    def changed(self) -> list[str]:
+        """Files of the working tree that differ from the last commit, untracked ones included."""
+        lines = self._text("status", "--porcelain", "--untracked-files=normal").splitlines()
+        return [line[3:] for line in lines]
+
+    def snapshot(self, message: str, ref: str) -> str:
+        """A commit of the working tree as it is, on no branch; kept from collection by a ref."""
+        head = self.commit("HEAD")
+        with tempfile.TemporaryDirectory() as folder:
+            index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
+            self._text("read-tree", head, extra=index)
+            self._text("add", "--all", ".", extra=index)
+            tree = self._text("write-tree", extra=index).strip()
+        if tree == self._text("rev-parse", f"{head}^{{tree}}").strip():
+            return head
+        made = self._text("commit-tree", tree, "-p", head, "-m", message, extra=WHO).strip()
+        self.keep(made, ref)
+        return made
+
+    def keep(self, commit: str, ref: str) -> None:
+        """Keep a commit from being collected."""
+        self._text("update-ref", f"refs/tunewright/{ref}", commit)
+
+    def diff(self, old: str, new: str) -> str:
+        """The change from one commit to another as a patch."""
+        return self._text("diff", "--binary", "--no-color", "--no-ext-diff", old, new)
+
+    def size(self, old: str, new: str) -> int:
+        """Lines added minus lines removed."""
+        total = 0
+        for line in self._text("diff", "--numstat", old, new).splitlines():
+            added, removed, _ = line.split("\t", 2)
+            if added != "-":
+                total += int(added) - int(removed)
+        return total
+
+    def touched(self, old: str, new: str, protect: Sequence[str]) -> list[Touched]:
+        """The lines of protected paths (a file, a folder, a pattern) that a change touches."""
+        if not protect:
+            return []
+        text = self._text(
+            "diff", "-U0", "--no-color", "--no-ext-diff", "--no-renames", old, new, "--", *protect
+        )
+        found: list[Touched] = []
+        path, before, after = "", 0, 0
+        in_file = False
+        for line in text.splitlines():
+            if line.startswith("diff --git "):
+                path, in_file = line.rpartition(" b/")[2], False
+                found.append(Touched(path, 0, ""))
+            elif match := LINE.match(line):
+                before, after, in_file = int(match["old"]), int(match["new"]), True
+            elif in_file and line.startswith("+"):
+                found.append(Touched(path, after, line[:200]))
+                after += 1
+            elif in_file and line.startswith("-"):
+                found.append(Touched(path, before, line[:200]))
+                before += 1
+        with_lines = {one.path for one in found if one.line}
+        return [one for one in found if one.line or one.path not in with_lines]
+
+    def checkout(self, commit: str, folder: Path) -> Path:
+        """A working tree of a commit in a folder of its own, as the commit has it."""
+        if (folder / ".git").exists():
+            head = _run(("rev-parse", "HEAD"), folder)
+            if head.stdout.strip() == commit:
+                self._inside(folder, "reset", "--hard", "--quiet")
+                return folder
+        self.remove_checkout(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        self._text("worktree", "add", "--detach", "--force", str(folder.absolute()), commit)
+        return folder
+
+    def remove_checkout(self, folder: Path) -> None:
+        """Remove a checkout, whatever state it is in."""
+        _run(("worktree", "remove", "--force", str(folder.absolute())), self.folder)
+        shutil.rmtree(folder, ignore_errors=True)
+        _run(("worktree", "prune"), self.folder)
+
+    def without(self, commit: str, old: str, new: str, folder: Path, ref: str) -> str | None:
+        """A commit like `commit` with the change from `old` to `new` undone; None: a conflict."""
+        self.checkout(commit, folder)
+        patch = self.diff(old, new)
+        undone = subprocess.run(
+            ["git", "apply", "-R", "--3way", "--index", "-"],
+            cwd=folder,
+            input=patch,
+            capture_output=True,
+            text=True,
+        )
+        if undone.returncode:
+            self._inside(folder, "reset", "--hard", "--quiet", commit)
+            return None
+        tree = self._inside(folder, "write-tree").strip()
+        message = f"without: {self.summary(new)}"
+        made = self._text("commit-tree", tree, "-p", commit, "-m", message, extra=WHO).strip()
+        self._inside(folder, "reset", "--hard", "--quiet", commit)
+        self.keep(made, ref)
+        return made
+
+    def _inside(self, folder: Path, *words: str) -> str:
+        return _checked(words, folder)
+
+    def _text(self, *words: str, extra: Mapping[str, str] | None = None) -> str:
+        return _checked(words, self.folder, extra)
+
+
+def _checked(words: Sequence[str], folder: Path, extra: Mapping[str, str] | None = None) -> str:
+    found = _run(words, folder, extra)
+    if found.returncode:
+        lines = found.stderr.strip().splitlines()
+        raise Misuse("referee.git_failed", words=list(words[:3]), error=lines[-1] if lines else "")
+    return found.stdout
+
+
+def _run(
+    words: Sequence[str], folder: Path, extra: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    return subprocess.run(
+        ["git", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="backslashreplace",
+        env={**environment, "LC_ALL": "C", **(extra or {})},
+    )
