@@ -22,24 +22,20 @@ from __future__ import annotations
 
 import argparse
 import ast
-import contextlib
 import dataclasses
 import functools
 import gc
 import json
 import os
 import random
-import resource
-import select
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType
+from types import FrameType
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -50,6 +46,14 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 import pytest  # noqa: E402
 from mutants import Mutant, mutants, mutated  # noqa: E402
+from mutation_live import (  # noqa: E402
+    caches,
+    clear,
+    codes,
+    in_a_fork,
+    live_functions,
+    without_shrinking,
+)
 from mutation_page import write_page  # noqa: E402
 
 FOLDERS = ("stats", "launches", "checks")
@@ -58,7 +62,6 @@ QUICK = "not (slow or beyond_core or ray or postgres or torch)"
 OTHER_FILES = 2  # of tests, for a mutant of what runs on import
 SECONDS = 4.0  # of tests of other files, by what they took in the baseline
 PATIENCE, SLACK_S = 8.0, 25.0
-LONGEST_S = 1800.0  # by the clock
 RAW = Path(__file__).parent / "results" / "mutation.jsonl"
 Line = dict[str, Any]
 Change = tuple[Any, str, Any]  # whose attribute, its name, its value
@@ -246,48 +249,6 @@ def mirrors(test: Path, source: Path) -> bool:
     return test.parent.name == source.parent.name and test.stem.startswith(f"test_{stem}")
 
 
-def caches() -> list[Any]:
-    """Functions under `functools.cache`, ours and the tests'."""
-    return [
-        one
-        for one in gc.get_objects()
-        if isinstance(one, functools._lru_cache_wrapper)
-        and str(getattr(one, "__module__", "")).startswith(("tunewright", "tests"))
-    ]
-
-
-def clear(wrappers: list[Any]) -> None:
-    """Forget what they returned."""
-    for one in wrappers:
-        one.cache_clear()
-
-
-def live_functions(files: set[str]) -> dict[str, list[FunctionType]]:
-    """Every function of these files."""
-    found: dict[str, list[FunctionType]] = defaultdict(list)
-    for one in gc.get_objects():
-        if isinstance(one, FunctionType) and one.__code__.co_filename in files:
-            found[one.__code__.co_filename].append(one)
-    return found
-
-
-def without_shrinking(items: list[pytest.Item]) -> None:
-    """Hypothesis: the same examples every time, and none made smaller after a failure."""
-    from hypothesis import Phase, settings
-
-    for item in items:
-        test = getattr(item, "obj", None)
-        known = getattr(test, "_hypothesis_internal_use_settings", None)
-        if known is not None:
-            target = getattr(test, "__func__", test)
-            target._hypothesis_internal_use_settings = settings(
-                known,
-                derandomize=True,
-                database=None,
-                phases=[Phase.explicit, Phase.generate],
-            )
-
-
 def constants_set(path: Path, tree: ast.Module, mutant: Mutant) -> list[Change]:
     """The constants that a change of a module's assignment changes, wherever they are imported."""
     plain = (int, float, str, tuple, frozenset, set, dict, list)
@@ -311,40 +272,6 @@ def constants_set(path: Path, tree: ast.Module, mutant: Mutant) -> list[Change]:
         if str(getattr(other, "__name__", "")).startswith(("tunewright", "tests"))
         and vars(other).get(key) is old
     ]
-
-
-def codes(code: CodeType) -> list[tuple[tuple[str, int], CodeType]]:
-    """All code objects in a module."""
-    found = [((code.co_qualname, code.co_firstlineno), code)]
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            found += codes(one)
-    return found
-
-
-def in_a_fork(task: Any, limit_s: float) -> str | None:
-    """Run a task in a fork, for so many CPU seconds; its answer."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.setpgid(0, 0)
-        resource.setrlimit(resource.RLIMIT_CPU, (round(limit_s), round(limit_s) + 1))
-        os.close(reading)
-        quiet = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(quiet, stream)
-        try:
-            os.write(writing, json.dumps(task()).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    answer = os.read(reading, 100_000) if select.select([reading], [], [], LONGEST_S)[0] else b""
-    os.close(reading)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(child, 0)
-    return json.loads(answer) if answer else "time or death"
 
 
 @functools.cache

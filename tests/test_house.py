@@ -25,6 +25,7 @@ LEAVES = (
     "messages",
     "facts",
     "actions",
+    "refusals",
     "remedies",
     "errors",
     "finding",
@@ -44,6 +45,7 @@ ORDER = (
         "stats",
         "store",
         "stores",
+        "budgets",
         "search",
         "progress",
         "execution",
@@ -51,9 +53,11 @@ ORDER = (
         "trials",
     ),
     *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "sinks"),
+    "receipts",
+    "agents",
     *("diagnosis", "referee"),
     *("project", "integrations", "protocols", "types"),
-    *("present", "ui", "cli", "testing", "demo", "__main__"),
+    *("present", "ui", "mcp", "cli", "testing", "demo", "__main__"),
 )
 # Beyond the order: analysis never starts training, and the pipeline is usable without the rest.
 APART = {
@@ -83,6 +87,7 @@ HEAVY = {
 # Third-party packages a folder may import at the top of a file.
 AT_THE_TOP = {
     "store": {"numpy", "sqlalchemy"},
+    "budgets": {"sqlalchemy"},
     "launches": {"numpy"},
     "stats": {"numpy"},
     "search": {"numpy"},
@@ -95,6 +100,7 @@ AT_THE_TOP = {
     "campaigns": {"numpy"},
     "pipeline": {"torch", "numpy"},
     "sinks": {"numpy", "sqlalchemy"},
+    "receipts": {"numpy"},
     "present": {"numpy", "rich"},
     "progress": {"rich"},
     "ui": {"numpy", "starlette", "anyio"},
@@ -104,8 +110,29 @@ AT_THE_TOP = {
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 MOST_PUBLIC_NAMES = 35
 NAMESPACES = {  # of `tunewright`, beside the names in __all__
-    *("advice", "campaigns", "errors", "executors", "importers", "launches", "pipeline"),
-    *("progress", "project", "protocols", "ranges", "referee", "schedule", "trials", "types", "ui"),
+    *(
+        "advice",
+        "agents",
+        "budgets",
+        "campaigns",
+        "errors",
+        "executors",
+        "importers",
+        "launches",
+        "pipeline",
+    ),
+    *(
+        "progress",
+        "project",
+        "protocols",
+        "ranges",
+        "receipts",
+        "schedule",
+        "trials",
+        "types",
+        "ui",
+    ),
+    "referee",
 }
 
 

@@ -20,6 +20,8 @@ Namespaces hold the rest:
     tw.search, tw.executors        Bayesian, Halton, Listed; Inline, Local, Ray
     tw.ranges, tw.presets          more kinds of ranges, your own kind; usual search spaces
     tw.trials, tw.stores           recorded trials; rounds, notes, stops, backups of a store
+    tw.budgets, tw.agents          what a project may spend; instructions for coding agents
+    tw.receipts                    what a conclusion rests on, and its verification
     tw.launches, tw.advice         terms and variance of a launch; longer training
     tw.referee                     keep or discard one change of a program after another
     tw.protocols, tw.types         Run, Executor, Search, Range, Watcher; types of results
@@ -39,6 +41,8 @@ from tunewright._namespace import offer
 if TYPE_CHECKING:
     from tunewright import (
         advice as advice,
+        agents as agents,
+        budgets as budgets,
         errors as errors,
         executors as executors,
         importers as importers,
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
         project as project,
         protocols as protocols,
         ranges as ranges,
+        receipts as receipts,
         referee as referee,
         search as search,
         stores as stores,
@@ -158,6 +163,8 @@ _HOMES = {
 }
 _MODULES = {
     "advice": "advice",
+    "agents": "agents",
+    "budgets": "budgets",
     "campaigns": "campaigns",
     "errors": "errors",
     "executors": "executors",
@@ -171,6 +178,7 @@ _MODULES = {
     "project": "project",
     "protocols": "protocols",
     "ranges": "ranges",
+    "receipts": "receipts",
     "referee": "referee",
     "schedule": "design.schedule",
     "search": "search",

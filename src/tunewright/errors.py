@@ -13,6 +13,7 @@
     |-- SnapshotError      a snapshot that cannot be written or read
     |-- PipelineError      a training pipeline put together wrongly (shapes, ranks, weights)
     |-- MissingExtra       an optional package is not installed; names the extra
+    |-- BudgetSpent        the project's budget has nothing left for what was asked
     `-- Misuse             a command or a project used wrongly; explains what to do instead
 
     Infeasible(Exception)       raised by a training function: this configuration cannot be trained
@@ -37,6 +38,7 @@ from typing import Any, ClassVar, Self
 from tunewright.actions import Action
 from tunewright.facts import as_fact
 from tunewright.messages import Message, Reader, Text, is_code, message_from
+from tunewright.refusals import refusal_of
 from tunewright.remedies import Doctor, Restore
 
 
@@ -84,6 +86,16 @@ class TunewrightError(Exception):
         """The facts of the first problem."""
         return self.problems[0].facts
 
+    @property
+    def refusal(self) -> str | None:
+        """The stable code of what statistics or a budget forbid; None for any other error.
+
+        >>> DesignError("guard.seed", name="seed").refusal
+        'seed_as_idea'
+        """
+        found = refusal_of(one.code for one in self.problems)
+        return None if found is None else found.code
+
     def inside(self, code: str, /, **facts: Any) -> list[Message]:
         """The problems, each as the `problem` of a message that adds where it is."""
         return [Message(code, {**facts, "problem": one.to_data()}) for one in self.problems]
@@ -106,9 +118,10 @@ class TunewrightError(Exception):
         >>> StoreError("error.text", text="disk full").to_data()["remedy"]
         {'kind': 'doctor', 'argv': ['tunewright', 'doctor']}
         """
-        remedy = self.remedy
+        remedy, refusal = self.remedy, self.refusal
         return {
             "code": self.code,
+            **({} if refusal is None else {"refusal": refusal}),
             "message": str(self),
             "facts": dict(self.facts),
             "problems": [
@@ -301,6 +314,18 @@ class MissingExtra(TunewrightError, ImportError):
     """
 
     usual_code = "missing_extra"
+
+
+class BudgetSpent(TunewrightError):
+    """The project's budget has nothing left: no trial begins. What is recorded stays.
+
+    >>> budget, spent = {"trials": 2}, {"trials": 2}
+    >>> error = BudgetSpent("budget.spent", over=["trials"], budget=budget, spent=spent)
+    >>> error.refusal, str(error)
+    ('budget_spent', 'the budget is spent: 2 of 2 trials')
+    """
+
+    usual_code = "budget.spent"
 
 
 class Misuse(TunewrightError):

@@ -150,6 +150,23 @@ class InitProject(Action):
 
 
 @dataclass(frozen=True)
+class SetBudget(Action):
+    """Raise the budget of a project."""
+
+    kind: ClassVar[str] = "set_budget"
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright budget set`."""
+        return ("tunewright", "budget", "set")
+
+    @property
+    def call(self) -> str:
+        """`tw.budgets.write`."""
+        return "tw.budgets.write(tw.budgets.Budget(...))"
+
+
+@dataclass(frozen=True)
 class NewRound(Action):
     """Write a round file to fill in."""
 

@@ -88,9 +88,11 @@ def test_final_looks_once_and_warns_the_second_time(trained: Path, tunewright: T
     first = tunewright("final", "layers", "--with", "train.py:test")
     assert first.code == 0, first.err
     assert "the first look at the test set" in first.out
-    second = tunewright("final", "layers", "--with", "train.py:test", "--trial", "1")
+    refused = tunewright("final", "layers", "--with", "train.py:test", "--trial", "1", "--json")
+    assert refused.code == 13 and refused.error["refusal"] == "test_peek"
+    second = tunewright("final", "layers", "--with", "train.py:test", "--trial", "1", "--anyway")
     assert "but the test set was used before" in second.out
-    data = tunewright("final", "layers", "--with", "train.py:test", "--json").data
+    data = tunewright("final", "layers", "--with", "train.py:test", "--anyway", "--json").data
     assert data["evaluation"]["look"] == 3
     assert len(data["earlier"]) == 2
 

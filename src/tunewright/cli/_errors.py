@@ -31,6 +31,7 @@ from tunewright.errors import (
 )
 from tunewright.messages import padded, words
 from tunewright.present.terminal.screen import show_json
+from tunewright.refusals import refusal_of
 from tunewright.store.address import masked_words
 
 FINE = 0  # infeasible and failed trials included
@@ -62,7 +63,9 @@ def explain(error: BaseException) -> Problem:
     if hasattr(error, "format_message"):  # raised by typer for a wrong option or argument
         return _usage(error)
     if isinstance(error, TunewrightError):
+        refused = refusal_of(one.code for one in error.problems)
         code = WRONG_USE if isinstance(error, WRONG) else UNFINISHED
+        code = code if refused is None else refused.exit_code
         what = error.text_for("shell")
         if not isinstance(error, Misuse):
             return Problem(what, remedy=_remedy(error), exit_code=code)

@@ -193,6 +193,35 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "Show every launch decision, oldest first, and the baseline that came of them.",
         ),
     ),
+    "Work with agents": (
+        Verb(
+            "budget",
+            "budget.budget",
+            "Show or set how much training this project may spend: trials, hours or money.",
+        ),
+        Verb(
+            "agents",
+            "agents.agents",
+            "Write instructions for coding agents (AGENTS.md and a skill) into this project.",
+        ),
+        Verb(
+            "mcp",
+            "mcp.mcp",
+            "Serve this project to a coding agent by the Model Context Protocol, over stdio.",
+        ),
+    ),
+    "Show it to others": (
+        Verb(
+            "receipt",
+            "receipt.receipt",
+            "Write everything that a round's conclusions rest on to one file.",
+        ),
+        Verb(
+            "verify",
+            "receipt.verify",
+            "Derive every verdict of a receipt again, and name malpractice. Exits with 1 on any.",
+        ),
+    ),
     "Look after the store": (
         Verb(
             "import",

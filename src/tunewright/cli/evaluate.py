@@ -106,6 +106,9 @@ def final(
     no_later_launch: Annotated[
         bool, typer.Option("--no-later-launch", help="Nothing will be compared after this.")
     ] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Look although another trial was looked at before.")
+    ] = False,
     on: where.OnOption = "inline",
     store: StoreOption = None,
     json: JsonOption = False,
@@ -134,6 +137,7 @@ def final(
             trial,
             project.workload(store, where.executor(on, None)),
             chosen_measure(project, with_, "test"),
+            anyway=anyway,
             on_measured=_progress,
         )
     if json:

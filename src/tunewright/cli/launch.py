@@ -36,6 +36,7 @@ from tunewright.present.terminal.launch_page import (
 )
 from tunewright.present.terminal.screen import screen, show_json, sidelines
 from tunewright.progress.choose import on_screen
+from tunewright.refusals import exit_code_of
 
 KINDS: dict[str, Claim] = {"feature": "feature", "hyperparameters": "hyperparameters"}
 
@@ -183,6 +184,8 @@ def history(store: StoreOption = None, json: JsonOption = False) -> None:
 def _exit_code(report: LaunchReport) -> int:
     if report.interrupted:
         return INTERRUPTED
+    if report.refusal is not None:
+        return exit_code_of(report.refusal)
     if report.decision is None or report.decision.forbidden:
         return FINE
     return FINE if all(report.decision.runs) else UNFINISHED

@@ -20,7 +20,7 @@ from tunewright.present.terminal.screen import sidelines
 
 JSON = "--json"
 LANGUAGE = "--lang"
-GROUPS = ("probe", "judge")  # verbs that have subcommands
+GROUPS = ("probe", "budget", "agents", "judge")  # verbs that have subcommands
 
 app = typer.Typer(
     name="tunewright",

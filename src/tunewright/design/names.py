@@ -2,14 +2,14 @@
 
 `Workload(means={"learning_rate": "optimizer.lr", ...}, off={"dropout": 0.0, ...})` declares once
 how a training program calls the playbook's ideas. The playbook's own names are the defaults, and
-`design.spellings` guesses the rest; None declares that nothing has a meaning.
+the table of spellings guesses the rest; None declares that nothing has a meaning.
 
 One table for everything that reads names: `init`, `new`, `run`, `open_round`, `extend`, `transfer`
 and the importers. A guess is a starting point: it is shown, and what the user declares under
 `means=` counts first. A name with two candidates is left to the user.
 
-By its meaning where it has one, else by the words of its name. Notes on roles and the ladder of
-what transfers to longer training go by it.
+The part of training that a name belongs to follows from its meaning where it has one, else from
+its words. Notes on roles and the ladder of what transfers to longer training use it.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tunewright.budgets.gate import through
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.conclude import DEATHS, Seen, conclude, watched_metrics
 from tunewright.execution.executors.executor import Assignment, Began, Ended, Logged
@@ -166,7 +167,8 @@ def again(
         raise WorkloadError("again.code_differs", remedy=remedy, **facts)
     own = _as_it_ran(workload, record, {} if known is None else known.settings)
     fresh = _fresh(trial, folder)
-    judged, curves, ended, devices = _trained(trial, own, record, fresh)
+    with through(workload.store, "again", budget=workload.budget):
+        judged, curves, ended, devices = _trained(trial, own, record, fresh)
     return Again(
         round=record.name,
         metric=record.objective.metric,

@@ -7,12 +7,14 @@ the checkpoint that retrospective selection chose.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tunewright.budgets.gate import through
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.checkpoint import FOLDER, PLACE, STEP, Checkpoint, Measuring
@@ -102,7 +104,7 @@ def evaluate(
     tell = on_measured or (lambda one: None)
     watch = watcher_of(progress, workload)
     chosen = _chosen(trials, with_, test)
-    with Store.open(workload.store, create=False) as store:
+    with Store.open(workload.store, create=False) as store, contextlib.ExitStack() as stack:
         look = 1 + looks(store.evaluations(), workload.name) if test else 0
         records = {trial.identity: round_of(store, trial) for trial in chosen}
         jobs = [_job(store, records[trial.identity], trial, with_) for trial in chosen]
@@ -111,6 +113,8 @@ def evaluate(
             if job.refused:
                 found[job.trial.identity] = Evaluated(job.trial, None, reason=job.refused)
                 tell(found[job.trial.identity])
+        passing = through(workload.store, "evaluate", trials=0, budget=workload.budget)
+        stack.enter_context(passing)
         for job, metrics, end in _worked(jobs, workload, with_, watch):
             key = job.trial.identity
             one = _judged(store, records[key], job, metrics, end)

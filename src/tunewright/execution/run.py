@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from tunewright.budgets.gate import Gate
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, StoreError
 from tunewright.execution.early_stopping import EarlyStopping
@@ -238,6 +239,8 @@ def carry_out(own: Undertaking) -> tuple[Summary, Wish]:
     own.watch.began(own.begun)
     for text in own.notes:
         own.watch.message(text)
+    gate = Gate.of(own.store, own.workload.budget)
+    _tell_cost(own, gate, "budget.before")
     why: Why = "error"
     supervisor: Supervisor | None = None
     with Interrupts() as interrupts:
@@ -251,8 +254,21 @@ def carry_out(own: Undertaking) -> tuple[Summary, Wish]:
         finally:
             ended = supervisor.progress.ended if supervisor else 0
             summary = _summary(own, why, time.monotonic() - began, ended)
+            _tell_cost(own, gate, "budget.after")
             own.watch.closed(summary)
+    if why == "budget spent":
+        raise gate.error()
     return summary, interrupts.wish
+
+
+def _tell_cost(own: Undertaking, gate: Gate, code: str) -> None:
+    """Tell the watcher what is spent and left, where there is a budget."""
+    if type(own.watch) is Silent:
+        return
+    with contextlib.suppress(StoreError):
+        cost = from_server(own.store, lambda: gate.cost(code), own.watch.message)
+        if cost is not None:
+            own.watch.message(cost.text)
 
 
 def heed(name: str, summary: Summary, wish: Wish) -> None:

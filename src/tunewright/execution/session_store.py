@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from tunewright.budgets.gate import Gate
 from tunewright.design.guards import refuse
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
@@ -86,6 +87,7 @@ class Desk:
                 from_server(self.store, self._keep_advice, log.warning)
             self._backup_at = 0.0  # not looked at before, by the monotonic clock
             self._held: set[int] = set()  # trials given out and not ended
+            self._gate = Gate.of(self.store)
             self._files = stack.enter_context(TrialFiles())
             self._ended = False  # some trial has: a backup is due at the close
             self._unsure = False  # a claim failed half-way: a trial may be ours unknown to us
@@ -139,6 +141,9 @@ class Desk:
         return claims
 
     def _taken(self, count: int) -> list[Claim]:
+        count = self._within_budget(count)
+        if not count:
+            return []
         before, self._unsure = self._unsure, True
         with self.store.transaction():
             claims = self.store.claim(
@@ -147,6 +152,7 @@ class Desk:
             for claim in claims:
                 self.store.add_provenance(claim, self._provenance)
         ready, _ = filled(self.store, self.record, self._search, claims)
+        self._gate.begun(len(claims))
         self._unsure = before
         self._held |= {claim.trial for claim in ready}
         if self.early is not None:
@@ -155,9 +161,17 @@ class Desk:
                 self.early.watch(claim, self.store)
         return ready
 
+    def _within_budget(self, count: int) -> int:
+        """So many trials as the budget allows; refuses where one waits and nothing is left."""
+        allowed = self._gate.allows(count)
+        if not allowed and self.store.round(self.record.name).counts.get("pending", 0):
+            self._gate.refuse()
+        return allowed
+
     def add(self, configuration: Mapping[str, Value]) -> Claim:
         """A trial for a configuration of one's own, which must lie within the round."""
         self._be_known()
+        self._gate.refuse()
         listed = Listed([configuration])
         found = []
         for study in self.record.round.studies:
@@ -186,6 +200,7 @@ class Desk:
                 point.unit,
             )
             self.store.add_provenance(claim, self._provenance)
+        self._gate.begun(1)
         self._held.add(claim.trial)
         return claim
 

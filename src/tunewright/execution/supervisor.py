@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tunewright.budgets.gate import Gate
 from tunewright.errors import StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.command import Command
@@ -99,6 +100,7 @@ class Supervisor:
         self._watched = watched_metrics(own.workload.objective, own.workload.meaning)
         self._accounts: dict[int, Account] = {}  # by trial
         self._ledger = Ledger(own.store, own.root, own.watch.message)
+        self.gate = Gate.of(own.store, own.workload.budget)
         self.progress = Progress(own.store, own.record, own.watch, own.begun)
         if isinstance(own.executor, Inline):
             own.executor.watching = self._glance
@@ -223,12 +225,16 @@ class Supervisor:
             return
         origin = self._origin()
         with self._ledger.patiently(now):
+            free = self._within_budget(free)
+            if not free:
+                return
             self._unsure, before = True, self._unsure
             with self._own.store.transaction():
                 claims = self._own.claim(free)
                 for claim in claims:
                     self._own.store.add_provenance(claim, origin)
             self._unsure = before
+            self.gate.begun(len(claims))
             self._drained = len(claims) < free
             self._claim_at = now + LOOK_S if self._drained else now
             try:
@@ -236,6 +242,26 @@ class Supervisor:
             except BaseException:
                 self._give_back(claims)
                 raise
+
+    def _within_budget(self, free: int) -> int:
+        """So many trials as the budget allows; with none left over, no trial begins any more."""
+        allowed = self.gate.allows(free)
+        if allowed:
+            return allowed
+        if self._accounts:
+            self._claim_at = time.monotonic() + LOOK_S  # what runs may be the last to be claimed
+        elif self._anything_left():
+            self._end("budget spent", Message("budget.ends").text)
+        else:
+            self._drained = True
+        return 0
+
+    def _anything_left(self) -> bool:
+        """Whether a trial waits to be claimed: without one a spent budget refuses nothing."""
+        own = self._own
+        if own.begun.what == "repeats":
+            return own.begun.total - own.begun.done > self.progress.ended
+        return own.store.round(own.record.name).counts.get("pending", 0) > len(self._asked)
 
     def _origin(self) -> Provenance:
         """The provenance of an attempt that starts now; a command's files are read each time."""

@@ -71,6 +71,7 @@ class Workload:
     eval_every: int | None = None  # steps between evaluations; None: a hundredth of training
     purpose: Purpose | None = None  # set by `tune`: the campaign that its rounds belong to
     deterministic: bool = False  # it gives the same value under every seed, and is meant to
+    budget: str | Path | None = None  # the budget's file; None: the project's, or beside the store
     # trackers that receive a copy of every trial: "mlflow", "tensorboard:runs", `sinks.Sink(...)`
     sinks: Sequence[str | Sink] | str | Sink = ()
     # set by `run`: what a round gives to a program that takes any name

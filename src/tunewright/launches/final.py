@@ -99,9 +99,13 @@ def final_test(
     with_: Measure,
     *,
     trial: int | None = None,
+    anyway: bool = False,
     on_measured: OnMeasured | None = None,
 ) -> FinalCheck:
     """Look at the test set, for the one trial that was chosen; every look is counted.
+
+    Once one trial of this program was measured on the test set, another one is refused: the test
+    set would choose between them. `anyway=True` looks all the same.
 
         tw.launches.final_test(results, workload, test).headline
 
@@ -110,6 +114,7 @@ def final_test(
         workload: the training program of the trial.
         with_: measures the trial's checkpoint on the test set, as for `tw.trials.evaluate`.
         trial: the number of the trial to look at in place of the best one.
+        anyway: whether to look although another trial was looked at before.
         on_measured: receives each measurement while it is made.
     """
     if isinstance(candidate, Results):
@@ -118,6 +123,8 @@ def final_test(
         raise DesignError("final_test.trial_of_a_trial")
     else:
         chosen = candidate
+    if not anyway:
+        _refuse_another(chosen, workload)
     (found,) = evaluate(chosen, workload, with_, test=True, on_measured=on_measured)
     if found.reason is not None:
         last = found.detail.strip().rpartition("\n")[2]
@@ -130,6 +137,18 @@ def final_test(
     with Store.open(workload.store, create=False) as store:
         recorded = store.evaluations()
     return final_check(recorded[-1], recorded)
+
+
+def _refuse_another(chosen: Trial, workload: Workload) -> None:
+    """Refuse a trial, where the test set has measured another one of this program."""
+    with Store.open(workload.store, create=False) as store:
+        looked = [one for one in store.evaluations() if one.look and one.workload == workload.name]
+    others = [one for one in looked if one.trial != chosen.identity]
+    if others:
+        before = others[-1].number
+        raise DesignError(
+            "final_test.other_trial", trial=chosen.number, before=before, looks=len(looked)
+        )
 
 
 def final_check(evaluation: Evaluation, recorded: Sequence[Evaluation]) -> FinalCheck:

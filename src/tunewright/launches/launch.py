@@ -18,6 +18,7 @@ from tunewright import messages
 from tunewright.errors import DesignError
 from tunewright.facts import Facts
 from tunewright.messages import Message, Text, markup, words
+from tunewright.refusals import refusal_by_check, refusal_of
 from tunewright.stats.gain import History
 
 Claim = Literal["feature", "hyperparameters"]
@@ -188,6 +189,18 @@ class Launch(Facts):
     def forbidden(self) -> bool:
         """Whether something forbids the comparison, so that no run was started."""
         return self.verdict == "undecided" and not any(self.runs) and not self.runs_needed
+
+    @property
+    def refusal(self) -> str | None:
+        """The stable code of what keeps it undecided: `unequal_arms`, `undecided_noise` ..."""
+        if self.verdict != "undecided":
+            return None
+        for reason in self.reasons:
+            check = reason.facts.get("check") if reason.code == "launch.finding" else None
+            found = refusal_of([reason.code]) if check is None else refusal_by_check(str(check))
+            if found is not None:
+                return found.code
+        return None
 
     @property
     def headline(self) -> Text:

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tunewright.actions import TrainAgain
 from tunewright.design.ranges import same_value
@@ -321,11 +322,16 @@ def decide_by_split(
     return Decided(question.answer(arms[0], arms[1]), candidate, baseline, summary)
 
 
-def record(store: Store, found: Decided, why: str = "") -> int:
-    """Record the decision; one to launch makes the candidate the baseline. Its key."""
+def record(
+    store: Store, found: Decided, why: str = "", more: Mapping[str, Any] | None = None
+) -> int:
+    """Record the decision; one to launch makes the candidate the baseline. Its key.
+
+    `more` is recorded with it: what it was derived from.
+    """
     return keep_launch(
         store,
-        found.launch.to_data(),
+        {**found.launch.to_data(), **(more or {})},
         Place.of(found.candidate.results, found.candidate.of),
         Place.of(found.baseline.results, found.baseline.of),
         why=why,

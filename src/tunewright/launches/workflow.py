@@ -18,6 +18,7 @@ from tunewright.execution.workload import Workload
 from tunewright.facts import Facts, plain
 from tunewright.launches import lineage
 from tunewright.launches.arm import Arm
+from tunewright.launches.asked import RECORDED, asked_data
 from tunewright.launches.decide import claim_of
 from tunewright.launches.launch import POWER, Claim, Launch, LaunchTerms, Plan, Verdict, runs_for
 from tunewright.launches.lineage import Pipeline, Place, read_history
@@ -165,6 +166,16 @@ class LaunchReport(Facts):
         names = {"candidate": str(self.candidate), "baseline": str(self.baseline)}
         return messages.text("launch.first" if self.baseline is None else "launch.planned", names)
 
+    @property
+    def refusal(self) -> str | None:
+        """The stable code of what keeps it undecided; None where there is an answer."""
+        return None if self.decision is None or self.interrupted else self.decision.refusal
+
+    def to_data(self) -> dict[str, Any]:
+        """The facts as plain data, without words; the refusal where there is one."""
+        refusal = self.refusal
+        return {**super().to_data(), **({} if refusal is None else {"refusal": refusal})}
+
     def __str__(self) -> str:
         """The headline."""
         return self.headline
@@ -250,7 +261,9 @@ def launch(
     found = _run(pair, workload, question, watch, look)
     with Store.open(workload.store, create=False) as store:
         ran = found.summary is not None and not found.interrupted
-        key = record(store, found, why) if ran else None
+        skip = pair.won_with if terms.fresh else 0
+        more = {RECORDED: asked_data(question, found, skip)}
+        key = record(store, found, why, more) if ran else None
         now = lineage.baseline(store)
     return LaunchReport(
         candidate=own,

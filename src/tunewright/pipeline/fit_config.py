@@ -99,7 +99,7 @@ class FitConfig:
         if getattr(type(schedule), "learning_rate", None) is not Constant.learning_rate:
             return [self.learning_rate(step) for step in steps]  # a user's own kind of schedule
         try:
-            factors = _factors(schedule, total, steps)  # type: ignore[arg-type]
+            factors = _factors(schedule, total, steps)
         except TypeError:  # a schedule with a list in it has no hash
             factors = [schedule.factor(step, total) for step in steps]
         return [self.base_learning_rate * factor for factor in factors]

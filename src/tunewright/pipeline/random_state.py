@@ -35,8 +35,8 @@ def seed_torch(seed: int) -> None:
 
     torch formats the whole call stack for each of them, to seed it should it come into use.
     """
-    cuda: Any = torch.cuda
-    if not cuda.is_initialized() or torch.xpu.is_initialized():
+    kinds: Any = torch
+    if not kinds.cuda.is_initialized() or kinds.xpu.is_initialized():
         torch.manual_seed(seed)
         return
     for generator in (torch.default_generator, *torch.cuda.default_generators):

@@ -118,6 +118,7 @@ def failure(command: str, error: BaseException, exit_code: int) -> dict[str, Any
         "ok": False,
         "error": {
             "code": code_of(error),
+            **_refusal(error),
             "message": message_of(error),
             "facts": plain(getattr(error, "facts", {})),
             **_several(error),
@@ -125,6 +126,12 @@ def failure(command: str, error: BaseException, exit_code: int) -> dict[str, Any
         },
         "exit_code": exit_code,
     }
+
+
+def _refusal(error: BaseException) -> dict[str, str]:
+    """The stable code of a refusal; nothing for any other error."""
+    refusal = getattr(error, "refusal", None)
+    return {} if refusal is None else {"refusal": refusal}
 
 
 def show(command: str, data: Any) -> None:
@@ -244,9 +251,18 @@ def of_run(results: Results, why: str, seconds: float, ended: int) -> Facts:
             "counts": results.counts,
             "best": None if best is None else of_trial(results, best),
             "next": next_steps(results),
+            **_budget(results),
         }
     )
     return made
+
+
+def _budget(results: Results) -> Facts:
+    """What is spent and left, where the store has a budget."""
+    from tunewright.budgets.state import state
+
+    known = state(results.store) if results.store else None
+    return {} if known is None else {"budget": known}
 
 
 def of_repeats(repeats: Repeats, why: str) -> Facts:
@@ -268,6 +284,7 @@ def of_repeats(repeats: Repeats, why: str) -> Facts:
             "sd": statistics.stdev(values) if len(values) > 1 else None,
             "seedless": repeats.seedless,
             "next": next_steps(repeats.results),
+            **_budget(repeats.results),
         }
     )
     return made

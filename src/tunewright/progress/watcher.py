@@ -19,6 +19,7 @@ Why = Literal[
     "terminated",  # SIGTERM: the running trials went back to pending
     "asked to stop",  # `tunewright stop ROUND`
     "out of time",  # max_hours is over; the running trials finished
+    "budget spent",  # nothing of the project's budget is left; the running trials finished
     "limit",  # as many trials as this call was allowed have been run
     "all failed",  # the first five trials have all failed, or one ended well and logged nothing
     "no suggestion",  # the search has nothing more to suggest

@@ -23,6 +23,7 @@ from typing import Any
 
 from tunewright.actions import Advise, RunTrials
 from tunewright.advice.proposal import Proposal, next_name, renamed
+from tunewright.budgets.file import FILE as BUDGET
 from tunewright.design.round import Round
 from tunewright.design.round_file import RoundFile, read_round_file, write_round
 from tunewright.design.workload_file import WorkloadFile, read_workload
@@ -213,6 +214,7 @@ class Project:
             folder=None if trials_in is None else self.folder / trials_in,
             eval_every=every,
             sinks=own["sinks"] if sinks is None else tuple(sinks),
+            budget=self.folder / BUDGET,
         )
 
     def search(self, round: str) -> str | None:

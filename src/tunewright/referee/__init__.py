@@ -6,7 +6,8 @@
     tw.referee.Referee(store="tuning.db")   # the same lineage, later
 
 A change is a commit of a git repository. Each is run from its own checkout; the kept ones are a
-lineage, with its runs and diffs in `<store>.judge/<name>/`.
+lineage, with its runs and diffs in `<store>.judge/<name>/`. What the methods return is in
+`tunewright.referee.answers`.
 """
 
 from __future__ import annotations
@@ -16,24 +17,8 @@ from typing import TYPE_CHECKING
 from tunewright._namespace import offer
 
 if TYPE_CHECKING:
-    from tunewright.referee.answers import (
-        Audit as Audit,
-        Cost as Cost,
-        Decision as Decision,
-        Quote as Quote,
-        Removal as Removal,
-        Status as Status,
-    )
     from tunewright.referee.referee import Referee as Referee, Terms as Terms, begin as begin
 
-__all__ = [
-    *("Audit", "Cost", "Decision", "Quote", "Referee", "Removal", "Status", "Terms", "begin"),
-]
+__all__ = ["Referee", "Terms", "begin"]
 
-offer(
-    __name__,
-    {
-        "referee.answers": ("Audit", "Cost", "Decision", "Quote", "Removal", "Status"),
-        "referee.referee": ("Referee", "Terms", "begin"),
-    },
-)
+offer(__name__, {"referee.referee": __all__})

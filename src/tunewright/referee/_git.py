@@ -1,4 +1,4 @@
-"""What the referee asks of git: commits, diffs, and a checkout of its own for each commit.
+"""What the referee asks of git: commits, diffs, and a separate checkout for each commit.
 
 Nothing here touches the branch, the index or the working tree of the user.
 """
@@ -128,7 +128,7 @@ class Repository:
         return [one for one in found if one.line or one.path not in with_lines]
 
     def checkout(self, commit: str, folder: Path) -> Path:
-        """A working tree of a commit in a folder of its own, as the commit has it."""
+        """A separate working tree of a commit, as the commit has it."""
         if (folder / ".git").exists():
             head = _run(("rev-parse", "HEAD"), folder)
             if head.stdout.strip() == commit:

@@ -57,7 +57,7 @@ class Change:
 
 @dataclass(frozen=True)
 class State:
-    """What the journal says so far."""
+    """What the journal holds so far."""
 
     terms: Mapping[str, Any]
     current: str

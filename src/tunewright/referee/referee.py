@@ -84,6 +84,13 @@ def begin(
         store: the lineage is kept in a folder beside it, `<store>.judge/<name>/`.
         name: of the lineage.
         executor: who trains; None: `tw.Local(workers=1)`.
+
+    >>> import tunewright as tw
+    >>> try:
+    ...     tw.referee.begin("python train.py", tw.minimize("loss"))
+    ... except tw.errors.TunewrightError as error:
+    ...     print(error.code)
+    referee.no_seed
     """
     own = command if isinstance(command, Command) else as_command(command)
     terms = terms or Terms()

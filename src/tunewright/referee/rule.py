@@ -91,7 +91,7 @@ def judge(belief: Belief, own: Prior, values: Floats, rule: Rule) -> Posterior:
 
 @dataclass(frozen=True)
 class Advice:
-    """What the rule says to do with a change now; exactly one of the three is true."""
+    """What to do with a change now; exactly one of the three is true."""
 
     again: Bools
     keep: Bools

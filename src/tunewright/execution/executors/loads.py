@@ -59,6 +59,7 @@ def _load_of(workload: Workload) -> Load:
             raise WorkloadError("command.no_such_program", program=program.texts[0])
         train = workload.train
         own = {"command": train.template, "booleans": train.booleans, "read": list(train.read)}
+        own["within"] = train.within
         if train.file is not None:
             own["file"] = asdict(train.file)
         return Load({**about, **own, "folder": os.getcwd()})

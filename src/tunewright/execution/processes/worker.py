@@ -161,6 +161,7 @@ def task_of(head: Head, body: bytes) -> Task | Outcome:
                 head["command"],
                 head["booleans"],
                 read=tuple(head.get("read", ())),
+                within=head.get("within", ""),
                 file=GrowingFile(**head["file"]) if head.get("file") else None,
             )
         else:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from tunewright.messages import Facts, Template
 from tunewright.messages.en import (
     actions,
+    agents,
+    budgets,
     campaigns,
     design,
     diagnosis,
@@ -26,6 +28,7 @@ from tunewright.messages.en import (
     findings_space,
     importers,
     launches,
+    mcp,
     phrases,
     probes,
     probes_throughput,
@@ -33,6 +36,7 @@ from tunewright.messages.en import (
     project,
     proposals,
     reasons,
+    receipts,
     referee,
     report,
     rounds,
@@ -41,6 +45,8 @@ from tunewright.messages.en import (
 _FINDINGS = (findings_space, findings_curves, findings_applied)
 _SENTENCES = (
     *_FINDINGS,
+    agents,
+    budgets,
     campaigns,
     design,
     diagnosis,
@@ -52,12 +58,14 @@ _SENTENCES = (
     figures,
     importers,
     launches,
+    mcp,
     probes,
     probes_throughput,
     progress,
     project,
     proposals,
     reasons,
+    receipts,
     referee,
     report,
     rounds,

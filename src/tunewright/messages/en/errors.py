@@ -92,6 +92,7 @@ REMEDIES: dict[str, Template] = {
     "first_run": "run a round, or name another store with --store",
     "list_rounds": "see which rounds there are",
     "join_round": "join it, or end it with `tunewright stop`",
+    "set_budget": "raise the budget, if more may be spent",
     "doctor": "check the machine and the store",
     "restore": lambda facts: (
         "make the store again from its trial folders"

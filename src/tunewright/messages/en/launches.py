@@ -480,6 +480,10 @@ SENTENCES: dict[str, Template] = {
         "the evaluation by {with_} was not a look at the test set: call evaluate(..., test=True)."
     ),
     "final_test.not_measured": "trial {trial} could not be measured: {reason}{detail}",
+    "final_test.other_trial": (
+        "the test set has measured trial {before} ({looks:count look}): looking at trial {trial} "
+        "too would let the test set choose. To look all the same: anyway=True (--anyway)."
+    ),
     "final_test.switched_on_already": (
         "trial {trial} was trained with {name} = {value!r} already: its validation metric "
         "measured training data, so it should not have been chosen by it."

@@ -43,6 +43,7 @@ _ENDED = {
     "terminated": "ended by SIGTERM",
     "asked to stop": "stopped on request",
     "out of time": "time limit reached",
+    "budget spent": "the budget is spent",
     "limit": "the requested number of trials has run",
     "all failed": "the first trials have all failed",
     "no suggestion": "the search has no further suggestion",

@@ -94,6 +94,7 @@ REMEDIES: dict[str, Template] = {
     "first_run": "运行一个轮次，或用 --store 指定另一个存储库",
     "list_rounds": "看看有哪些轮次",
     "join_round": "加入运行，或用 `tunewright stop` 结束它",
+    "set_budget": "若可以花费更多，请提高预算",
     "doctor": "检查机器和存储库",
     "restore": lambda facts: "从试验文件夹重建存储库" if facts["rebuild"] else "恢复最新的备份",
 }

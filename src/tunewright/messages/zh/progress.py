@@ -45,6 +45,7 @@ _ENDED = {
     "terminated": "被 SIGTERM 结束",
     "asked to stop": "按请求停止",
     "out of time": "到达时限",
+    "budget spent": "预算已用完",
     "limit": "要求的试验次数已运行完",
     "all failed": "最初的试验全部失败",
     "no suggestion": "搜索没有更多建议",

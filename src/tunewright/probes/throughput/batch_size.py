@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tunewright.budgets.gate import through
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.sources import sources
@@ -88,19 +89,22 @@ def batch_size(
     if subject.kind == "command" and processes > 1:
         raise DesignError("throughput.processes_of_command", processes=processes)
     largest = subject_of(what, {**(fixed or {}), **asked.longest}) if asked.longest else None
-    answer = probe_rig(
-        opener(subject, processes, memory_gb),
-        subject,
-        asked,
-        cost or Cost(),
-        kept_in,
-        again=again,
-        say=lines_for(progress),
-        started=started,
-        alone=opener(subject, 1, memory_gb) if processes > 1 else None,
-        longest=None if largest is None else opener(largest, processes, memory_gb),
-        ahead=_second_needed(subject, asked) and (again or not has_answer(kept_in, subject.name)),
-    )
+    budget = what.budget if isinstance(what, Workload) else None
+    with through(kept_in, "probe batch-size", trials=0, budget=budget):
+        answer = probe_rig(
+            opener(subject, processes, memory_gb),
+            subject,
+            asked,
+            cost or Cost(),
+            kept_in,
+            again=again,
+            say=lines_for(progress),
+            started=started,
+            alone=opener(subject, 1, memory_gb) if processes > 1 else None,
+            longest=None if largest is None else opener(largest, processes, memory_gb),
+            ahead=_second_needed(subject, asked)
+            and (again or not has_answer(kept_in, subject.name)),
+        )
     later = later_change(
         kept_in if isinstance(what, Workload) else None, answer.batch_name, answer.chosen
     )

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from tunewright.budgets.gate import through
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
@@ -304,7 +305,10 @@ def input_bound(
     rungs: list[Rung] = []
     stages: list[Stage] = []
     depths: list[Depth] = []
-    with closing(ProcessRig(subject, processes)) as rig:
+    kept_in = what.store if isinstance(what, Workload) else store
+    budget = what.budget if isinstance(what, Workload) else None
+    passing = through(kept_in, "probe input", trials=0, budget=budget)
+    with passing, closing(ProcessRig(subject, processes)) as rig:
         assert isinstance(rig, ProcessRig)
         try:
             rig.build(size)
@@ -344,7 +348,6 @@ def input_bound(
         free_mb=free_mb,
     )
     answer = replace(answer, trace="" if traced is None else str(traced))
-    kept_in = what.store if isinstance(what, Workload) else store
     if kept_in is not None:
         with Store.open(kept_in) as opened:
             opened.add_probe(answer.probe, subject.name, as_document(answer))

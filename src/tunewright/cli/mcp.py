@@ -1,0 +1,18 @@
+"""The command that serves coding agents: mcp."""
+
+from __future__ import annotations
+
+from tunewright.cli._options import need_project
+from tunewright.errors import need
+
+
+def mcp() -> None:
+    """Serve this project to a coding agent by the Model Context Protocol, over stdio.
+
+    An agent's configuration names `tunewright mcp` as the command, with this folder. Training that
+    it starts continues after the server ends.
+    """
+    need("mcp", extra="mcp", purpose="tunewright mcp")
+    from tunewright.mcp.server import serve
+
+    serve(need_project().folder)

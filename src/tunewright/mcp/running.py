@@ -1,0 +1,232 @@
+"""Tools that train: run, launch, judge start a separate process; status looks at it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tunewright.errors import Misuse, NotFound
+from tunewright.mcp import jobs
+from tunewright.mcp.answer import Answer, call_for, said, shortened
+from tunewright.mcp.jobs import Job
+from tunewright.mcp.place import Place
+from tunewright.present.next_step import next_steps
+from tunewright.store.results import Results
+from tunewright.store.trial import ENDED
+
+SHORT_S = 20.0  # for a command that trains nothing
+
+
+def run(
+    place: Place,
+    *,
+    round: str,
+    trials: int | None = None,
+    max_hours: float | None = None,
+    workers: int | None = None,
+    detail: bool = False,
+) -> Answer:
+    """Start a round in a separate process, after every refusal that it would meet."""
+    from tunewright.execution.prepare import ready
+    from tunewright.search.halton import Halton
+
+    asked = place.project.round(round)
+    ready(asked, place.project.workload(round=round), Halton())
+    place.refuse_if_spent()
+    options: list[str] = []
+    for name, value in (("trials", trials), ("max-hours", max_hours), ("workers", workers)):
+        if value:
+            options += [f"--{name}", str(value)]
+    job = jobs.start(place.folder, "run", round, ["run", "--json", *options, "--", round])
+    return _started(job, "run", {"trials": asked.trials}, detail)
+
+
+def launch(
+    place: Place,
+    *,
+    round: str,
+    baseline: str | None = None,
+    times: int | None = None,
+    detail: bool = False,
+) -> Answer:
+    """Start a launch of the round's best trial in a separate process."""
+    place.results(round)
+    place.refuse_if_spent()
+    options: list[str] = []
+    if baseline is not None:
+        options.append(f"--baseline={baseline}")
+    if times:
+        options += ["--times", str(times)]
+    job = jobs.start(place.folder, "launch", round, ["launch", "--json", *options, "--", round])
+    return _started(job, "launch", {}, detail)
+
+
+def judge(place: Place, *, action: str, change: str | None = None, detail: bool = False) -> Answer:
+    """Judge a change, audit or quote the lineage in a separate process; `status` reads it."""
+    _needed("judge", "tunewright.referee")
+    if action != "status":
+        place.refuse_if_spent()
+    options = [] if change is None or action != "try" else [f"--change={change}"]
+    about = change or "the working tree" if action == "try" else action
+    job = jobs.start(place.folder, "judge", about, ["judge", action, "--json", *options])
+    if action == "status":  # it trains nothing
+        jobs.wait(job, SHORT_S)
+        return _ended(job, place, None, 0, detail)
+    return _started(job, "judge", {}, detail)
+
+
+def diagnose(place: Place, *, path: Path, detail: bool = False) -> Answer:
+    """What the curves of any run say: the gravest answer, its error rate, its first action."""
+    _needed("diagnose", "tunewright.diagnosis")
+    found = importlib.import_module("tunewright.diagnosis.diagnose").diagnose(path)
+    pressing = [*found.of("warn"), *found.of("note")]
+    numbers = {
+        "runs": len(found.runs),
+        "warnings": list(dict.fromkeys(one.question for one in found.of("warn"))),
+        "ok": len(found.of("ok")),
+        "cannot_judge": len(found.of("cannot_judge")),
+    }
+    first = pressing[0] if pressing else None
+    rate = None if first is None else first.error_rate
+    actions = [] if first is None else [call_for(action) for action in first.actions]
+    code = "mcp.diagnosed_nothing" if first is None else "mcp.diagnosed"
+    about = {} if first is None else {"run": first.run, "headline": str(first.words.headline)}
+    return Answer(
+        tool="diagnose",
+        verdict=found.verdict,
+        sentence=said(code, **about),
+        numbers=numbers,
+        error_rate=None if rate is None else rate.false_alarms,
+        next=actions[0] if actions else None,
+        detail=found.to_data() if detail else None,
+    )
+
+
+def _needed(tool: str, module: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise Misuse("mcp.not_here", tool=tool)
+
+
+def _started(job: Job, tool: str, numbers: Mapping[str, Any], detail: bool) -> Answer:
+    return Answer(
+        tool=tool,
+        verdict="started",
+        sentence=said("mcp.started", kind=job.kind, about=job.about, handle=job.handle),
+        numbers={**numbers, "handle": job.handle, "pid": job.pid},
+        next={"tool": "status", "arguments": {"handle": job.handle}},
+        detail={"argv": list(job.argv)} if detail else None,
+    )
+
+
+def status(
+    place: Place,
+    *,
+    handle: str | None = None,
+    round: str | None = None,
+    since: int = 0,
+    detail: bool = False,
+) -> Answer:
+    """How far a round or a job is, and what it answered when it has ended."""
+    if handle is None and round is None:
+        raise Misuse("mcp.missing_argument", tool="status", name="handle")
+    job = (
+        jobs.newest(place.folder, round or "")
+        if handle is None
+        else jobs.find(place.folder, handle)
+    )
+    name = round if round is not None else job.about if job is not None else ""
+    if job is not None and job.kind == "judge":
+        return _ended(job, place, None, since, detail)
+    try:
+        results: Results | None = place.results(name)
+    except NotFound:
+        if job is None:
+            raise
+        results = None  # it has not begun yet
+    return _ended(job, place, results, since, detail)
+
+
+def _ended(
+    job: Job | None, place: Place, results: Results | None, since: int, detail: bool
+) -> Answer:
+    state = "none" if job is None else job.state(place.folder)
+    envelope = None if job is None else job.envelope(place.folder)
+    counts = {} if results is None else dict(results.counts)
+    ended = sum(counts.get(status, 0) for status in ENDED)
+    numbers: dict[str, Any] = {
+        "counts": counts,
+        "ended": ended,
+        "new": max(0, ended - since),
+        "handle": None if job is None else job.handle,
+    }
+    best = None if results is None else next(iter(results.top(1)), None)
+    if best is not None:
+        numbers["best"] = {"trial": best.number, "value": best.value}
+    verdict = _verdict(state, results)
+    following: Mapping[str, Any] | None = None
+    if state == "running":
+        assert job is not None
+        following = {"tool": "status", "arguments": {"handle": job.handle, "since": ended}}
+    elif results is not None:
+        steps = next_steps(results)
+        following = call_for(steps[0].action) if steps else None
+    error, rate = None, None
+    sentence: str = said("mcp.status", verdict=verdict, ended=ended, counts=counts)
+    if envelope is not None and not envelope.get("ok", False):
+        own = envelope.get("error") or {}
+        known = ("code", "refusal")
+        error = {name: own[name] for name in known if name in own}
+        sentence, verdict = str(own.get("message", "")), "refused"
+        argv = (own.get("remedy") or {}).get("argv")
+        following = {"command": " ".join(argv)} if argv else following
+    elif envelope is not None and job is not None and job.kind != "run":
+        verdict, sentence, rate = _decided(job, envelope.get("data") or {}, numbers)
+        following = {"tool": "history", "arguments": {}}
+    return Answer(
+        tool="status",
+        verdict=verdict,
+        sentence=sentence,
+        numbers=numbers,
+        error_rate=rate,
+        next=following,
+        error=error,
+        detail=_log(job, place, envelope) if detail else None,
+    )
+
+
+def _verdict(state: str, results: Results | None) -> str:
+    if state in ("running", "died"):
+        return state
+    left = 0 if results is None else sum(not trial.ended for trial in results.trials)
+    return "finished" if results is not None and not left else "stopped"
+
+
+def _decided(
+    job: Job, data: Mapping[str, Any], numbers: dict[str, Any]
+) -> tuple[str, str, float | None]:
+    """What a launch or a judge answered."""
+    if job.kind == "launch":
+        decision = data.get("decision") or {}
+        for name in ("probability", "gain", "interval", "runs"):
+            numbers[name] = decision.get(name)
+        numbers["refusal"] = data.get("refusal")
+        verdict = str(decision.get("verdict", "none"))
+        facts = {"verdict": verdict, "about": job.about, "probability": decision.get("probability")}
+        return verdict, said("mcp.decided", **facts), decision.get("false_launch_rate")
+    numbers.pop("counts")
+    known = ("expected_gain", "interval", "chance_better", "runs", "sd", "running_gain", "kept")
+    numbers |= {name: data[name] for name in known if name in data}
+    verdict = str(data.get("verdict", "answered"))
+    facts = {"verdict": verdict, "about": job.about, "probability": data.get("chance_better")}
+    return verdict, said("mcp.decided", **facts), None
+
+
+def _log(job: Job | None, place: Place, envelope: Mapping[str, Any] | None) -> Any:
+    if job is None:
+        return None
+    path = job.answer_path(place.folder).with_suffix(".log")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+    return {"answer": envelope, "log": [shortened(line) for line in lines[-20:]]}

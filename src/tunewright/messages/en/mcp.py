@@ -1,0 +1,84 @@
+"""Sentences of the MCP server: what its tools are for, what they answer, what they refuse."""
+
+from __future__ import annotations
+
+from tunewright.messages import Facts, Template, words
+
+
+def _dry_run(facts: Facts) -> str:
+    if not facts["left"]:
+        return f"{facts['round']}: nothing is left to run"
+    if facts["low_hours"] is None:
+        return f"{facts['round']}: {words.count(facts['left'], 'trial')}, cost not known yet"
+    low, high = facts["low_hours"] * 3600, facts["high_hours"] * 3600
+    took = words.duration_range(low, high)
+    return f"{facts['round']}: {words.count(facts['left'], 'trial')}, {took} expected"
+
+
+def _status(facts: Facts) -> str:
+    counts = ", ".join(f"{n} {status}" for status, n in facts["counts"].items()) or "no trials yet"
+    return f"{facts['verdict']}: {counts}"
+
+
+def _decided(facts: Facts) -> str:
+    sure = facts["probability"]
+    with_ = "" if sure is None else f", better with probability {words.probability(sure)}"
+    return f"{facts['verdict']}: {facts['about']}{with_}"
+
+
+def _history(facts: Facts) -> str:
+    if not facts["launches"]:
+        return "nothing has been launched yet"
+    return f"{words.count(facts['launches'], 'decision')}; the baseline is {facts['baseline']}"
+
+
+def _no_handle(facts: Facts) -> str:
+    known = f" Known: {', '.join(facts['known'])}." if facts["known"] else ""
+    return f"no job {facts['handle']!r}.{known}"
+
+
+SENTENCES: dict[str, Template] = {
+    "mcp.instructions": (
+        "Tune deep learning training with verdicts that have measured error rates. Loop: "
+        "propose_round, dry_run, run, status until finished, check, then do what `next` of the "
+        "answer names, until nothing warns; then launch. Never tune a seed or the number of "
+        "steps, never conclude from a single run, never look at the test set before the end."
+    ),
+    "mcp.about.propose_round": "Write a round: a goal, and a role for each hyperparameter.",
+    "mcp.about.dry_run": "What running a round would do and cost; nothing is recorded.",
+    "mcp.about.run": "Start a round in the background; answers at once with a handle.",
+    "mcp.about.status": "How far a round or a handle is; its decision when it has ended.",
+    "mcp.about.check": "Can the round be trusted? The most pressing finding and its action.",
+    "mcp.about.next": "What to do after a round; write=true writes the proposed round.",
+    "mcp.about.launch": "Decide in the background whether the best becomes the baseline.",
+    "mcp.about.judge": "Keep or discard a code change, by as many runs as it deserves.",
+    "mcp.about.history": "Launch decisions so far, and the baseline.",
+    "mcp.about.why": "What became of one trial, and why.",
+    "mcp.about.diagnose": "What the curves of a run of any tool show.",
+    "mcp.proposed": "{name}: {settings:count setting}, {trials:count trial} in all",
+    "mcp.dry_run": _dry_run,
+    "mcp.check_fine": "{round}: nothing warns",
+    "mcp.no_proposal": "{round}: no further round is proposed",
+    "mcp.history": _history,
+    "mcp.why": "trial {trial} is {status}: {reason}",
+    "mcp.no_reason": "nothing went wrong",
+    "mcp.started": "{kind} of {about} runs in the background as {handle}",
+    "mcp.status": _status,
+    "mcp.decided": _decided,
+    "mcp.diagnosed": "{run}: {headline}",
+    "mcp.diagnosed_nothing": "nothing warns",
+    # ---- errors
+    "mcp.unknown_tool": "no tool {tool!r}. There are: {known:list}.",
+    "mcp.unknown_argument": "{tool}: no argument {name!r}. It takes: {known:list}.",
+    "mcp.missing_argument": "{tool}: {name} is missing",
+    "mcp.wrong_type": "{tool}: {name} is not a {kind}",
+    "mcp.too_large": "{tool}: {name} is too large (at most {most})",
+    "mcp.bad_name": (
+        "{tool}: {name} = {shown!r}: a name has letters, digits, spaces, dots, - and _"
+    ),
+    "mcp.bad_choice": "{tool}: {name} is one of {known:list}",
+    "mcp.outside_project": "{tool}: {name} = {shown!r} is not in the project",
+    "mcp.no_handle": _no_handle,
+    "mcp.not_here": "{tool}: not in this version",
+    "mcp.unforeseen": "not foreseen: {kind}: {text}",
+}

@@ -1,0 +1,128 @@
+"""Launch decisions in a receipt: what was decided on which runs, and the same decision again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from tunewright.launches.asked import RECORDED, question_from
+from tunewright.launches.lineage import BY_SPLIT
+from tunewright.receipts._rounds import round_data
+from tunewright.store.launches import Launched, Place
+from tunewright.store.results import Repeats, Results
+from tunewright.store.rounds import objective_from
+from tunewright.store.store import Store
+
+# what a decision is: derived again, it must be the same
+DERIVED = (
+    *("verdict", "probability", "gain", "interval", "shrunk_gain", "shrunk_interval", "claim"),
+    *("threshold", "false_launch_rate", "runs_needed", "method", "sd", "looks"),
+    *("candidate_values", "baseline_values"),
+)
+
+
+def about(launched: Launched, rounds: set[str]) -> bool:
+    """Whether a decision is about a trial of one of these rounds."""
+    places = (launched.candidate, launched.baseline)
+    return any(place is not None and place.round in rounds for place in places)
+
+
+def launch_data(launched: Launched) -> dict[str, Any]:
+    """A decision as it was recorded."""
+    return {
+        "key": launched.key,
+        "written": launched.written.isoformat(),
+        "candidate": asdict(launched.candidate),
+        "baseline": None if launched.baseline is None else asdict(launched.baseline),
+        "verdict": launched.verdict,
+        "decision": dict(launched.decision),
+        "why": launched.why,
+        "goal": launched.goal,
+        "commit": launched.commit,
+    }
+
+
+def other_rounds(
+    store: Store, launches: list[Launched], known: set[str]
+) -> dict[str, dict[str, Any]]:
+    """Other rounds in these decisions: the trials that were compared, and what was spent."""
+    wanted: dict[str, set[int]] = {}
+    for one in launches:
+        for place in (one.candidate, one.baseline):
+            if place is not None and place.round and place.round not in known:
+                wanted.setdefault(place.round, set()).add(place.trial)
+    found = {}
+    for name, numbers in wanted.items():
+        results = store.results(name)
+        ended: dict[str, int] = {}
+        for trial in results.trials:
+            ended[str(trial.study)] = ended.get(str(trial.study), 0) + trial.ended
+        some = replace(
+            results,
+            recorded=tuple(t for t in results.recorded if t.number in numbers),
+            recorded_repeats=tuple(t for t in results.recorded_repeats if t.parent in numbers),
+        )
+        found[name] = {**round_data(some), "ended": ended}
+    return found
+
+
+def derived_again(
+    data: Mapping[str, Any], rounds: Mapping[str, Results]
+) -> dict[str, tuple[Any, Any]] | None:
+    """What a recorded decision and the same decision from the curves differ in: (recorded, now).
+
+    None: it cannot be derived again (a first baseline, a comparison by split, an older record).
+    """
+    decision = data["decision"]
+    asked = decision.get(RECORDED)
+    if asked is None or data["baseline"] is None or decision.get("method") == BY_SPLIT:
+        return None
+    question = question_from(asked)
+    arms = []
+    for which, count, skip in zip(
+        ("candidate", "baseline"), asked["runs"], (0, asked["skip"]), strict=True
+    ):
+        place = data[which]
+        if place["round"] not in rounds:
+            return None
+        own = rounds[place["round"]].with_objective(objective_from(asked["objective"]))
+        if all(trial.number != place["trial"] for trial in own.recorded):
+            return {"trial": (f"{place['round']} trial {place['trial']}", None)}
+        runs = own.repeats(place["trial"])[skip : skip + count]
+        arms.append(Repeats(own.trial(place["trial"]), runs, own))
+    if question.terms.deterministic or all(arm.deterministic for arm in arms):
+        from tunewright.launches.looks import exact_arm
+
+        now = question.answer(exact_arm(arms[0]), exact_arm(arms[1])).to_data()
+    else:
+        now = question.answer(arms[0], arms[1]).to_data()
+    return {
+        name: (decision.get(name), now.get(name))
+        for name in DERIVED
+        if not same(decision.get(name), now.get(name))
+    }
+
+
+def same(one: Any, other: Any, tolerance: float = 1e-9) -> bool:
+    """Whether two pieces of plain data are equal; numbers to a relative 1e-9.
+
+    >>> same({"p": 0.1 + 0.2}, {"p": 0.3}), same([1], [2]), same(None, 0)
+    (True, False, False)
+    """
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        if one != one or other != other:
+            return one != one and other != other
+        return one == other or abs(one - other) <= tolerance * max(1.0, abs(one), abs(other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(one[k], other[k], tolerance) for k in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(
+            same(a, b, tolerance) for a, b in zip(one, other, strict=True)
+        )
+    return bool(one == other)
+
+
+__all__ = ["DERIVED", "Place", "about", "derived_again", "launch_data", "other_rounds", "same"]

@@ -1,0 +1,85 @@
+"""A real client over stdio: changes of a repository, judged one after another, and a diagnosis."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.mcp.test_stdio import Call, ended, with_client
+
+pytest.importorskip("mcp")
+pytestmark = [
+    pytest.mark.beyond_core,
+    pytest.mark.skipif(
+        importlib.util.find_spec("tunewright.referee") is None, reason="without the referee"
+    ),
+]
+TRAIN = """
+import json, random, sys
+
+seed = int(sys.argv[sys.argv.index("--seed") + 1])
+for step in (1, 2, 3):
+    noise = random.Random(seed).gauss(0, 0.01)
+    print(json.dumps({{"step": step, "val_loss": 1.0 + 1 / step + noise - {gain}}}))
+"""
+
+
+def git(folder: Path, *words: str) -> None:
+    own = ("git", "-c", "user.name=a", "-c", "user.email=a@b", *words)
+    subprocess.run(own, cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "train.py").write_text(TRAIN.format(gain=0.0))
+    command = f"{sys.executable} train.py --seed {{run.seed}}"
+    (tmp_path / "tunewright.toml").write_text(
+        f'[workload]\ncommand = {json.dumps(command)}\nminimize = "val_loss"\nstore = "tuning.db"\n'
+    )
+    (tmp_path / ".gitignore").write_text("*\n!train.py\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-f", "train.py")
+    git(tmp_path, "commit", "-qm", "first")
+    begin = ["judge", "begin", command, "--minimize", "val_loss", "--budget-trials", "40"]
+    words = [sys.executable, "-m", "tunewright", *begin]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    return tmp_path
+
+
+def test_a_judge_loop(project: Path) -> None:
+    async def use(call: Call, client: Any) -> None:
+        for gain, expected in ((0.2, "keep"), (-0.2, "discard")):
+            (project / "train.py").write_text(TRAIN.format(gain=gain))
+            git(project, "commit", "-qam", f"gain {gain}")
+            started = await call("judge", action="try")
+            assert started["verdict"] == "started"
+            decided = await ended(call, started["numbers"]["handle"])
+            assert decided["verdict"] == expected, decided
+            assert decided["numbers"]["expected_gain"] * gain > 0
+        stands = await call("judge", action="status")
+        assert stands["ok"] and stands["numbers"]["kept"] == 1, stands
+        refused = await call("judge", action="begin; rm -rf /")
+        assert refused["error"]["code"] == "mcp.bad_choice"
+
+    with_client(project, use)
+
+
+def test_a_diagnosis(project: Path) -> None:
+    lines = ["step,val_loss,train_loss"]
+    for k in range(1, 61):
+        worse = max(0, k - 30) * 0.02
+        lines.append(f"{k},{1 / k + worse},{1 / k}")
+    (project / "curves.csv").write_text("\n".join(lines) + "\n")
+
+    async def use(call: Call, client: Any) -> None:
+        found = await call("diagnose", path="curves.csv")
+        assert found["verdict"] == "warn" and "overfitting" in found["numbers"]["warnings"], found
+        outside = await call("diagnose", path="/etc/passwd")
+        assert outside["error"]["code"] == "mcp.outside_project"
+
+    with_client(project, use)
