@@ -157,10 +157,15 @@ def section(check: str) -> Text:
 def label(english: str) -> Text:
     """A fixed text of a page, a table or a help page, in the reader's language.
 
+    A text of several paragraphs is looked up whole, then paragraph by paragraph.
+
     >>> label("best trials")
     'best trials'
     """
-    return Text(catalogue().LABELS.get(english, english))
+    labels = catalogue().LABELS
+    if english in labels:
+        return Text(labels[english])
+    return Text("\n\n".join(labels.get(one, one) for one in english.split("\n\n")))
 
 
 def padded(english: str, width: int) -> Text:

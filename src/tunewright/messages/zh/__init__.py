@@ -12,6 +12,8 @@ from types import ModuleType
 from tunewright.messages import Facts, Template, en
 from tunewright.messages.zh import (
     actions,
+    agents,
+    budgets,
     campaigns,
     design,
     diagnosis,
@@ -25,9 +27,11 @@ from tunewright.messages.zh import (
     findings_curves,
     findings_space,
     help,
+    help_options,
     importers,
     labels,
     launches,
+    mcp,
     phrases,
     probes,
     probes_throughput,
@@ -35,6 +39,7 @@ from tunewright.messages.zh import (
     project,
     proposals,
     reasons,
+    receipts,
     referee,
     report,
     rounds,
@@ -42,6 +47,8 @@ from tunewright.messages.zh import (
 
 MODULES: tuple[ModuleType, ...] = (
     actions,
+    agents,
+    budgets,
     campaigns,
     design,
     diagnosis,
@@ -56,12 +63,14 @@ MODULES: tuple[ModuleType, ...] = (
     findings_space,
     importers,
     launches,
+    mcp,
     probes,
     probes_throughput,
     progress,
     project,
     proposals,
     reasons,
+    receipts,
     referee,
     report,
     rounds,
@@ -87,4 +96,4 @@ ACTIONS: Mapping[str, Template] = {
 }
 PHRASES = phrases.PHRASES
 COUNTED = phrases.COUNTED
-LABELS = {**labels.LABELS, **help.LABELS}
+LABELS = {**labels.LABELS, **help.LABELS, **help_options.LABELS}

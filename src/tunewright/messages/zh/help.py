@@ -11,6 +11,8 @@ LABELS: Mapping[str, str] = {
     "Read what happened": "查看结果",
     "Can it be trusted?": "可信吗？",
     "Decide": "决定",
+    "Work with agents": "与编程智能体协作",
+    "Show it to others": "出示给他人",
     "Look after the store": "维护存储库",
     # ---- commands
     "Tune a small network on handwritten digits by the whole loop: about three minutes.": (
@@ -116,6 +118,21 @@ LABELS: Mapping[str, str] = {
     ),
     "Put a backup in the store's place; what was there is kept beside it.": (
         "用备份替换存储库；原来的保留在旁边。"
+    ),
+    "Show or set how much training this project may spend: trials, hours or money.": (
+        "显示或设置本项目可用的训练量：试验次数、小时或金额。"
+    ),
+    "Write instructions for coding agents (AGENTS.md and a skill) into this project.": (
+        "在本项目中写入给编程智能体的说明（AGENTS.md 和一个技能）。"
+    ),
+    "Serve this project to a coding agent by the Model Context Protocol, over stdio.": (
+        "以模型上下文协议（MCP，经 stdio）向编程智能体提供本项目。"
+    ),
+    "Write everything that a round's conclusions rest on to one file.": (
+        "把一个轮次的结论所依据的一切写入一个文件（凭据）。"
+    ),
+    "Derive every verdict of a receipt again, and name malpractice. Exits with 1 on any.": (
+        "重新推导凭据的每个结论，并指出不当做法。有则退出码为 1。"
     ),
     # ---- options that many commands have
     "Print JSON at full precision; NaN and infinities become null.": (

@@ -440,6 +440,10 @@ SENTENCES: dict[str, Template] = {
         "用 {with_} 的评估没有查看测试集：请调用 evaluate(..., test=True)。"
     ),
     "final_test.not_measured": "无法测量试验 {trial}：{reason}{detail}",
+    "final_test.other_trial": (
+        "测试集已测过试验 {before}（{looks} 次）：再看试验 {trial}，就等于由测试集选择。"
+        "仍要查看：anyway=True（--anyway）。"
+    ),
     "final_test.switched_on_already": (
         "试验 {trial} 训练时已有 {name} = {value!r}：它的验证指标测的是训练数据，不应据此选它。"
     ),
