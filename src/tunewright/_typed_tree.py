@@ -19,7 +19,7 @@ from typing import Any
 from tunewright._jax_arrays import is_jax_array, packed, unpacked
 from tunewright.errors import SnapshotError, need
 
-DEEPEST = 100  # levels of nesting, both ways; also what stops a tree that contains itself
+_DEEPEST = 100  # levels of nesting, both ways; also what stops a tree that contains itself
 # What every supported safetensors carries; the rest is stored as bytes, its dtype in the tree.
 NATIVE = (
     *("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
@@ -107,8 +107,8 @@ class _Encoder:
         if isinstance(value, float) and kind is float:
             # NaN and the infinities are not JSON.
             return value if value - value == 0.0 else {"float": repr(value)}
-        if len(place) > DEEPEST:
-            return self._refuse(place, f"nested deeper than {DEEPEST} levels (or inside itself)")
+        if len(place) > _DEEPEST:
+            return self._refuse(place, f"nested deeper than {_DEEPEST} levels (or inside itself)")
         if isinstance(value, bytes) and kind is bytes:
             return {"bytes": base64.b64encode(value).decode()}
         if isinstance(value, complex) and kind is complex:
@@ -290,8 +290,8 @@ class _Decoder:
     met: dict[str, Any] = field(default_factory=dict)  # one object per array: tied stays tied
 
     def decode(self, node: Json, depth: int) -> Any:
-        if depth > DEEPEST + 1:
-            raise SnapshotError("snapshot.tree_too_deep", deepest=DEEPEST)
+        if depth > _DEEPEST + 1:
+            raise SnapshotError("snapshot.tree_too_deep", deepest=_DEEPEST)
         if isinstance(node, list):
             return [self.decode(item, depth + 1) for item in node]
         if not isinstance(node, dict):

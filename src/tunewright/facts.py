@@ -39,7 +39,7 @@ def plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-class Shown(str):
+class _Shown(str):
     """An object as an error shows it: its text, with the object's own repr."""
 
     shown: str = ""
@@ -57,7 +57,7 @@ def as_fact(value: Any) -> Any:
     >>> as_fact(("adam", 1e-3, None)), as_fact({1: PurePath("a")}), as_fact(complex)
     (('adam', 0.001, None), {1: 'a'}, <class 'complex'>)
     """
-    if value is None or isinstance(value, bool | Shown):
+    if value is None or isinstance(value, bool | _Shown):
         return value
     if isinstance(value, str | PurePath | BaseException):
         return str(value)
@@ -69,6 +69,6 @@ def as_fact(value: Any) -> Any:
         return type(value)(as_fact(one) for one in value)
     if isinstance(value, Mapping):
         return {as_fact(key): as_fact(one) for key, one in value.items()}
-    shown = Shown(value)
+    shown = _Shown(value)
     shown.shown = repr(value)
     return shown

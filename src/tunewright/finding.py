@@ -17,7 +17,7 @@ from tunewright.messages import Message, Text, Words, markup, words
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
 Scope = Literal["study", "round"]
-MOST_LINES = 40  # of findings printed as text
+_MOST_LINES = 40  # of findings printed as text
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Findings(list[Finding]):
     def __repr__(self) -> str:
         """The counts, then one line for each that warns or notes."""
         pressing = [f"  {one!r}" for one in (*self.of("warn"), *self.of("note"))]
-        return "\n".join([f"<Findings: {self.tally}>", *pressing[:MOST_LINES]])
+        return "\n".join([f"<Findings: {self.tally}>", *pressing[:_MOST_LINES]])
 
     def _repr_html_(self) -> str:
         """Warnings and notes; what is fine or could not be judged stands below, folded."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from tunewright.errors import DesignError
 
-CODES = {"value": "measured.bad_value", "sd": "measured.bad_sd", "n": "measured.bad_n"}
+_CODES = {"value": "measured.bad_value", "sd": "measured.bad_sd", "n": "measured.bad_n"}
 SUFFIXES = ("_sd", "_stderr")  # of a metric that is the standard deviation of another
 COUNT = "_n"  # of one that is its number of examples
 
@@ -76,7 +76,7 @@ def read(given: Any) -> Any:
     >>> read({"a": 1}), read(0.5)
     ({'a': 1}, 0.5)
     """
-    if isinstance(given, Mapping) and "value" in given and given.keys() <= CODES.keys():
+    if isinstance(given, Mapping) and "value" in given and given.keys() <= _CODES.keys():
         return Measured(given["value"], sd=given.get("sd"), n=given.get("n"))  # type: ignore[arg-type]
     return given
 
@@ -127,4 +127,4 @@ def _bad(field: str, given: Any) -> DesignError:
         shown = repr(given)
     except Exception:  # a number of thousands of digits, or a __repr__ that raises
         shown = f"a {type(given).__name__}"
-    return DesignError(CODES[field], field=field, value=shown[:60])
+    return DesignError(_CODES[field], field=field, value=shown[:60])

@@ -12,19 +12,19 @@ import hashlib
 from dataclasses import dataclass, field
 
 SMALL = 2**31  # every library and language takes a seed below it: numpy.random.seed, Java's int
-MARK = "between ranks"
+_MARK = "between ranks"
 
 
 @dataclass(frozen=True)
 class Seeds:
     """The seeds of one rank of one training, marked as alike or unlike between ranks."""
 
-    trial: int = field(metadata={MARK: "alike"})  # what the others come from; {run.seed}
-    init: int = field(metadata={MARK: "alike"})  # model initialisation
-    order: int = field(metadata={MARK: "alike"})  # the shared permutation of the examples
-    split: int = field(metadata={MARK: "alike"})  # training or validation; alike in a whole round
-    eval: int = field(metadata={MARK: "alike"})  # whatever an evaluation draws
-    data: int = field(metadata={MARK: "unlike"})  # augmentation, dropout
+    trial: int = field(metadata={_MARK: "alike"})  # what the others come from; {run.seed}
+    init: int = field(metadata={_MARK: "alike"})  # model initialisation
+    order: int = field(metadata={_MARK: "alike"})  # the shared permutation of the examples
+    split: int = field(metadata={_MARK: "alike"})  # training or validation; alike in a whole round
+    eval: int = field(metadata={_MARK: "alike"})  # whatever an evaluation draws
+    data: int = field(metadata={_MARK: "unlike"})  # augmentation, dropout
 
     def for_example(self, epoch: int, example: int) -> int:
         """A seed for one example's augmentation in one epoch: differs by rank, epoch and example.
@@ -38,7 +38,7 @@ class Seeds:
     def __str__(self) -> str:
         marks = self.__dataclass_fields__
         return ", ".join(
-            f"{name}={getattr(self, name)} ({marks[name].metadata[MARK]})" for name in marks
+            f"{name}={getattr(self, name)} ({marks[name].metadata[_MARK]})" for name in marks
         )
 
 

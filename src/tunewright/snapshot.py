@@ -36,7 +36,7 @@ FORMAT = "tunewright snapshot"
 VERSION = 1
 LONGEST = 64 * 2**20  # bytes of tree.json; larger data belongs in arrays
 
-TENSORS, TREE, MANIFEST = "tensors.safetensors", "tree.json", "manifest.json"
+_TENSORS, _TREE, _MANIFEST = "tensors.safetensors", "tree.json", "manifest.json"
 NAME = re.compile(r"step-(\d{12})\.(\d+)\.(\d+)")
 log = logging.getLogger(__name__)
 
@@ -87,8 +87,8 @@ def save(
     partial = folder / f".writing-{attempt}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         partial.mkdir(parents=True)
-        _write_arrays(partial / TENSORS, tree)
-        (partial / TREE).write_bytes(text)
+        _write_arrays(partial / _TENSORS, tree)
+        (partial / _TREE).write_bytes(text)
         manifest = {
             "format": FORMAT,
             "version": VERSION,
@@ -96,10 +96,10 @@ def save(
             "attempt": attempt,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "extra": notes,
-            "files": {name: _fingerprint(partial / name) for name in (TENSORS, TREE)},
+            "files": {name: _fingerprint(partial / name) for name in (_TENSORS, _TREE)},
         }
-        (partial / MANIFEST).write_bytes(typed_tree.to_json(manifest, indent=1))
-        for name in (TENSORS, TREE, MANIFEST, "."):
+        (partial / _MANIFEST).write_bytes(typed_tree.to_json(manifest, indent=1))
+        for name in (_TENSORS, _TREE, _MANIFEST, "."):
             flush(partial / name)
         path = _publish(partial, folder, step, attempt)
         flush(folder)
@@ -123,12 +123,12 @@ def load(path: Path | str | Snapshot) -> Any:
     """The state kept in a snapshot, checked against its checksums; tensors come to the CPU."""
     snapshot = path if isinstance(path, Snapshot) else _read_manifest(Path(path))
     manifest = _manifest(snapshot.path)
-    tree = typed_tree.from_json(_checked(snapshot.path, TREE, manifest), snapshot.path / TREE)
+    tree = typed_tree.from_json(_checked(snapshot.path, _TREE, manifest), snapshot.path / _TREE)
     if not isinstance(tree, dict) or tree.get("version") != VERSION or "root" not in tree:
-        raise SnapshotError("snapshot.not_a_tree", path=snapshot.path / TREE)
+        raise SnapshotError("snapshot.not_a_tree", path=snapshot.path / _TREE)
     library = str(tree.get("arrays"))
     try:
-        arrays = _read_arrays(_checked(snapshot.path, TENSORS, manifest), library)
+        arrays = _read_arrays(_checked(snapshot.path, _TENSORS, manifest), library)
         return typed_tree.decode(tree["root"], arrays, library)
     except SnapshotError as error:
         raise SnapshotError("snapshot.unreadable", path=snapshot.path, error=error) from error
@@ -253,7 +253,7 @@ def _fingerprint(path: Path) -> dict[str, object]:
 
 def _checked(path: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
     known = manifest["files"][name]
-    if name == TREE and known["size"] > LONGEST:
+    if name == _TREE and known["size"] > LONGEST:
         raise SnapshotError("snapshot.too_large", path=path / name, longest=LONGEST // 2**20)
     data = (path / name).read_bytes()
     if hashlib.sha256(data).hexdigest() != known["sha256"]:
@@ -262,10 +262,10 @@ def _checked(path: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    file = path / MANIFEST
+    file = path / _MANIFEST
     if not file.is_file():
         raise SnapshotError(
-            "snapshot.not_a_snapshot", path=path, tensors=TENSORS, tree=TREE, manifest=MANIFEST
+            "snapshot.not_a_snapshot", path=path, tensors=_TENSORS, tree=_TREE, manifest=_MANIFEST
         )
     if file.stat().st_size > 2**20:
         raise SnapshotError("snapshot.manifest_too_large", file=file)
@@ -277,13 +277,15 @@ def _manifest(path: Path) -> dict[str, Any]:
             "snapshot.newer_version", file=file, version=manifest.get("version"), own=VERSION
         )
     files, name = manifest.get("files"), NAME.fullmatch(path.name)
-    if not isinstance(files, dict) or set(files) != {TENSORS, TREE}:
-        raise SnapshotError("snapshot.manifest_lacks_files", file=file, tensors=TENSORS, tree=TREE)
+    if not isinstance(files, dict) or set(files) != {_TENSORS, _TREE}:
+        raise SnapshotError(
+            "snapshot.manifest_lacks_files", file=file, tensors=_TENSORS, tree=_TREE
+        )
     numbers = [manifest.get("step"), manifest.get("attempt")]
     for known in files.values():
         if not isinstance(known, dict) or not isinstance(known.get("sha256"), str):
             raise SnapshotError(
-                "snapshot.manifest_without_checksum", file=file, tensors=TENSORS, tree=TREE
+                "snapshot.manifest_without_checksum", file=file, tensors=_TENSORS, tree=_TREE
             )
         numbers.append(known.get("size"))
     if not all(type(n) is int and 0 <= n < 2**63 for n in numbers):
@@ -295,7 +297,7 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 def _read_manifest(path: Path) -> Snapshot:
     manifest = _manifest(path)
-    text = (path / MANIFEST).read_bytes()
+    text = (path / _MANIFEST).read_bytes()
     size = len(text)
     for name, known in manifest["files"].items():
         if not (path / name).is_file() or (path / name).stat().st_size != known.get("size"):

@@ -52,9 +52,9 @@ _STRENGTHS: Mapping[str, Range] = {
 }
 _ANY_STRENGTH = log(1e-6, 1e-2)
 _DECADES = 100.0  # either way around a strength that is in use
-BROKEN = ("baseline", "training_bug")  # nothing else means anything until these are fixed
+_BROKEN = ("baseline", "training_bug")  # nothing else means anything until these are fixed
 UNSTABLE = ("edge_of_divergence", "instability")
-PROBES = ("stability", "warmup", "clip")
+_PROBES = ("stability", "warmup", "clip")
 
 
 def compare_again(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -263,7 +263,7 @@ def finish(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
 
 def mend(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """What looks like a bug: nothing learned, a training loss that rises, everything diverges."""
-    own = [f for f in findings if f.check in BROKEN and f.verdict == "warn"]
+    own = [f for f in findings if f.check in _BROKEN and f.verdict == "warn"]
     own += [f for f in findings if _all_diverge(f)]
     name = results.round.name
     if not own and results.trials and not results.top(1) and all(t.ended for t in results.trials):
@@ -296,7 +296,7 @@ def calm(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
 
 def probes(results: Results) -> tuple[Action, ...]:
     """The probes against instability, in the order to try them."""
-    return tuple(Probe(probe, results.round.name) for probe in PROBES)
+    return tuple(Probe(probe, results.round.name) for probe in _PROBES)
 
 
 def _all_diverge(finding: Finding) -> bool:

@@ -44,15 +44,15 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 _TINY = 0.10  # of the extra steps may be spent below a tenth of the base learning rate
-ROUNDING = 0.005  # of that share: it is counted on a sample of the steps
+_ROUNDING = 0.005  # of that share: it is counted on a sample of the steps
 
 # how programs spell the numbers of a schedule; the first that a configuration has counts
-DECAY_STEPS = ("decay_steps",)
+_DECAY_STEPS = ("decay_steps",)
 _DECAY_SHARE = ("decay_steps_factor", "decay_fraction")
 _END_FACTOR = ("end_factor",)
 
 # warm-up as a share of training: its best length transfers in steps (playbook), so the share falls
-WARMUP_SHARE = (
+_WARMUP_SHARE = (
     "warmup_ratio",
     "warmup_fraction",
     "warmup_frac",
@@ -75,9 +75,9 @@ LIKELIHOOD: dict[Area, Likelihood] = {
     "schedule": "unlikely",
     "length": "unlikely",
 }
-SHORT = 0.1  # of the production length
+_SHORT = 0.1  # of the production length
 _WARMUPS = 10  # of the first round's length
-TRIALS, LONG_TRIALS = 30, 5  # of round 1, and the few of the last
+_TRIALS, _LONG_TRIALS = 30, 5  # of round 1, and the few of the last
 _GROWTH = 3  # times as long, from one round to the next
 _FEW_UNITS = 2  # logged steps per unit of length, from which the length is not counted in steps
 Role = Literal["fixed", "nuisance", "dropped"]
@@ -107,7 +107,7 @@ def lengthened(
     made = _lengthened(configuration, meaning, old, new)
     shares = {
         name: float(f"{float(value) * old / new:.6g}")
-        for name in WARMUP_SHARE
+        for name in _WARMUP_SHARE
         if is_number(value := configuration.get(name)) and value
     }
     return replace(made, values={**shares, **made.values}) if shares else made
@@ -137,7 +137,7 @@ def _lengthened(
         return Lengthened({name: "linear", **told}, rule, changed, gone)
     # the program takes no length of its decay: is what it will do by itself acceptable?
     wasted = share_at_tiny_rate(known, old, _unchanged(known), new)
-    if wasted > _TINY + ROUNDING and not isinstance(_inside(known), Cosine):
+    if wasted > _TINY + _ROUNDING and not isinstance(_inside(known), Cosine):
         raise DesignError(
             "advice.schedule_wastes_steps",
             name=name,
@@ -145,9 +145,9 @@ def _lengthened(
             wasted=wasted,
             extra=new - old,
             rule=made.rule.to_data(),
-            decay_steps=DECAY_STEPS[0],
+            decay_steps=_DECAY_STEPS[0],
         )
-    note = Message("schedule.no_decay_steps", {"decay_steps": DECAY_STEPS[0], "old": old})
+    note = Message("schedule.no_decay_steps", {"decay_steps": _DECAY_STEPS[0], "old": old})
     facts = {"name": name, "value": declared, "new": new}
     return Lengthened({}, Message("schedule.whole_stretched", facts), (note,))
 
@@ -172,7 +172,7 @@ def _schedule(
     try:
         made = from_json({"schedule": kind, **fields})
         warmup = configuration.get(meaning.name("warmup_steps"))
-        if warmup is None and (share := _number(configuration, WARMUP_SHARE)) is not None:
+        if warmup is None and (share := _number(configuration, _WARMUP_SHARE)) is not None:
             warmup = round(share * old)
         if is_number(warmup) and 0 < int(warmup) < old:  # type: ignore[arg-type]
             decay = fields.get("decay_steps")
@@ -186,7 +186,7 @@ def _schedule(
 
 
 def _decay_steps(configuration: Mapping[str, Value], old: int) -> int | None:
-    steps = _number(configuration, DECAY_STEPS)
+    steps = _number(configuration, _DECAY_STEPS)
     if steps is None and (part := _number(configuration, _DECAY_SHARE)) is not None:
         steps = part * old
     return None if steps is None else max(1, round(steps))
@@ -198,7 +198,7 @@ def _told(configuration: Mapping[str, Value], after: Schedule, new: int) -> dict
         return {}  # nothing in it depends on a separate length
     values: dict[str, Value] = {}
     length = after.decay_steps or new
-    steps, part = _spelled(configuration, DECAY_STEPS), _spelled(configuration, _DECAY_SHARE)
+    steps, part = _spelled(configuration, _DECAY_STEPS), _spelled(configuration, _DECAY_SHARE)
     if steps is not None:
         values[steps] = length
     elif part is not None:
@@ -301,11 +301,11 @@ def first_length(production_steps: int, warmup_steps: int = 0) -> int:
     ):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise DesignError("advice.bad_steps", name=name, value=value, least=least)
-    return min(production_steps, max(round(SHORT * production_steps), _WARMUPS * warmup_steps, 1))
+    return min(production_steps, max(round(_SHORT * production_steps), _WARMUPS * warmup_steps, 1))
 
 
 def length_plan(
-    production_steps: int, warmup_steps: int = 0, trials: int = TRIALS, rounds: int = 2
+    production_steps: int, warmup_steps: int = 0, trials: int = _TRIALS, rounds: int = 2
 ) -> LengthPlan:
     """One to three rounds up to a production length, each several times as long as the last.
 
@@ -321,7 +321,7 @@ def length_plan(
     if type(rounds) is not int or rounds not in (1, 2, 3):
         raise DesignError("advice.bad_rounds", rounds=rounds, most=3)
     short = first_length(production_steps, warmup_steps)
-    few = min(LONG_TRIALS, trials)
+    few = min(_LONG_TRIALS, trials)
     if short == production_steps or rounds == 1:
         return LengthPlan((Length(production_steps, trials, "only"),))
     made = [Length(short, trials, "first")]
@@ -481,7 +481,7 @@ def _understood(results: Results) -> Results:
 
 def _steps_each(results: Results, best: Trial, old: int) -> int:
     """The steps of one unit of length, which a program may count in epochs; 1 for steps."""
-    counted = {*DECAY_STEPS, results.meaning.name("warmup_steps")}
+    counted = {*_DECAY_STEPS, results.meaning.name("warmup_steps")}
     if not counted & set(best.configuration):
         return 1  # nothing in the configuration is counted in steps
     per_epoch = results.meaning.number("steps_per_epoch")
@@ -511,7 +511,7 @@ def _extended(
         if searched is not None and (moved := _half_to_double(new, searched)) is not None:
             return Extended(name, "nuisance", moved, rung, Message("extend.schedule"))
         why = schedule.rule
-        if name in WARMUP_SHARE:
+        if name in _WARMUP_SHARE:
             why = Message("extend.warmup_share", {"before": value})
         return Extended(name, "fixed", new, rung, why)
     again = name in tune or results.meaning.of(name) == "learning_rate"
@@ -563,8 +563,8 @@ def _notes(found: Collection[Extended], meaning: Meaning, old: int, new: int) ->
     if not any(e.role == "nuisance" and meaning.of(e.name) == "learning_rate" for e in found):
         rates = [e.name for e in found if usual_meaning(e.name) == "learning_rate"]
         notes.append(Message("extend.no_rate", {"rates": rates}))
-    if old < SHORT * new * 0.999:
-        facts = {"old": old, "new": new, "share": old / new, "between": SHORT}
+    if old < _SHORT * new * 0.999:
+        facts = {"old": old, "new": new, "share": old / new, "between": _SHORT}
         notes.append(Message("extend.far_apart", facts))
     guessed = [e.name for e in found if not e.transfer.known]
     if guessed:

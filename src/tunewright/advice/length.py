@@ -32,9 +32,9 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 TIMES = 2  # as long, when nothing shows how much longer
-FEWEST = 5  # things ranked
-SIDE = 1.645  # standard errors of a 90 % interval
-TOP = 5
+_FEWEST = 5  # things ranked
+_SIDE = 1.645  # standard errors of a 90 % interval
+_TOP = 5
 
 
 def longer(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -128,7 +128,7 @@ class Agreement:
         return messages.text("agreement", plain(self))
 
 
-def agreement(short: Results, long: Results, top: int = TOP) -> Agreement:
+def agreement(short: Results, long: Results, top: int = _TOP) -> Agreement:
     """Compare the ranking of a round with that of a longer one, by the longer one's objective."""
     if top < 1:
         raise DesignError("agreement.top_not_positive", top=top)
@@ -136,7 +136,7 @@ def agreement(short: Results, long: Results, top: int = TOP) -> Agreement:
     one, other = _by_configuration(short, long), _by_configuration(long, short)
     shared = [key for key in one if key in other]
     of: Literal["configurations", "settings"] = "configurations"
-    if len(shared) < FEWEST:
+    if len(shared) < _FEWEST:
         settings, long_settings = _by_setting(short), _by_setting(long)
         both = [key for key in settings if key in long_settings]
         if len(both) > len(shared):
@@ -150,7 +150,7 @@ def compared(
     short: Floats,
     long: Floats,
     of: Literal["configurations", "settings"] = "configurations",
-    top: int = TOP,
+    top: int = _TOP,
 ) -> Agreement:
     """The agreement of two lists of losses (lower is better) of the same things."""
     count = len(short)
@@ -159,7 +159,7 @@ def compared(
         return Agreement(of, 0, None, None, k, 0, 0.0, None)
     first = np.argsort(short, kind="stable")
     overlap = len(set(first[:k].tolist()) & set(np.argsort(long, kind="stable")[:k].tolist()))
-    correlation = _correlation(short, long) if count >= FEWEST else None
+    correlation = _correlation(short, long) if count >= _FEWEST else None
     interval = None if correlation is None else _interval(correlation, count)
     regret = float(long[first[0]] - long.min())
     return Agreement(of, count, correlation, interval, k, overlap, k * k / count, regret)
@@ -231,8 +231,8 @@ def _correlation(a: Floats, b: Floats) -> float | None:
 
 
 def _interval(correlation: float, count: int) -> tuple[float, float] | None:
-    if count < FEWEST:
+    if count < _FEWEST:
         return None
     near = min(max(correlation, -1 + 1e-9), 1 - 1e-9)
-    error = SIDE * math.sqrt((1 + near * near / 2) / (count - 3))
+    error = _SIDE * math.sqrt((1 + near * near / 2) / (count - 3))
     return math.tanh(math.atanh(near) - error), math.tanh(math.atanh(near) + error)

@@ -50,11 +50,11 @@ _SUSPECT = ("proposal.suspect", "proposal.none_completed")  # why the program it
 
 # trials of a program that is suspected teach nothing
 _WASTED: frozenset[Kind] = frozenset({"more_trials", "exploit", "stop", "repeat", "fix", "longer"})
-ELSEWHERE = Advise("train_elsewhere")
-Proposer = Callable[[Results, Sequence[Finding]], list[Proposal]]
+_ELSEWHERE = Advise("train_elsewhere")
+_Proposer = Callable[[Results, Sequence[Finding]], list[Proposal]]
 
 # warnings first, in the order in which they should be dealt with
-_PROPOSERS: tuple[Proposer, ...] = (
+_PROPOSERS: tuple[_Proposer, ...] = (
     finish,
     mend,
     stabilise,
@@ -69,7 +69,7 @@ _PROPOSERS: tuple[Proposer, ...] = (
 )
 
 # what is worth doing when nothing warns
-_IMPROVERS: tuple[Proposer, ...] = (
+_IMPROVERS: tuple[_Proposer, ...] = (
     stop,
     shorter,
     exploit,
@@ -122,7 +122,7 @@ def _same_end(before: Range, out: Range, inside: Range) -> bool:
     return low or out.ends[1] > before.ends[1] > inside.ends[1]
 
 
-def for_import(proposals: Sequence[Proposal], results: Results) -> list[Proposal]:
+def _for_import(proposals: Sequence[Proposal], results: Results) -> list[Proposal]:
     """The proposals with actions that work on an imported round."""
     return [_without_program(one, results.round.name) for one in proposals]
 
@@ -131,7 +131,7 @@ def _without_program(one: Proposal, name: str) -> Proposal:
     if one.round is None:
         return replace(one, actions=for_imported(one.actions))
     if one.round.name == name:  # more trials of a round that only the other tool can train
-        return replace(one, round=None, actions=(ELSEWHERE,))
+        return replace(one, round=None, actions=(_ELSEWHERE,))
     names = [*one.round.scientific, *one.round.nuisance, *one.round.fixed]
     connect: Action = Advise("connect_program", {"names": list(dict.fromkeys(names))})
     return replace(one, actions=(connect,))
@@ -156,7 +156,7 @@ def next_round(results: Results, findings: Sequence[Finding] | None = None) -> P
     if not made:  # nothing can be done about what warns, such as a range that has no wider one
         made = [one for propose in _IMPROVERS for one in propose(results, found)]
     kept = consistent(_distinct(made), results.round)
-    return Proposals(for_import(kept, results) if results.imported else kept)
+    return Proposals(_for_import(kept, results) if results.imported else kept)
 
 
 def _distinct(proposals: Sequence[Proposal]) -> list[Proposal]:

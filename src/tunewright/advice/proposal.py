@@ -37,8 +37,8 @@ Kind = Literal[
     "stop",  # more tuning gains less than what matters
 ]
 DEFAULT_SEARCH = "halton"
-TRIALS = ("trials", "trials_before")  # facts of a reason
-MOST_GROWTH = 3.0  # times as many trials in one step, however much wider a space gets
+_TRIALS = ("trials", "trials_before")  # facts of a reason
+_MOST_GROWTH = 3.0  # times as many trials in one step, however much wider a space gets
 Roles = dict[str, dict[str, Any]]  # role -> declarations
 
 
@@ -185,7 +185,7 @@ def reason(code: str, findings: Sequence[Finding] = (), **facts: Any) -> Message
 
 def without_trials(reason: Message) -> Message:
     """The reason without the number of trials, for those who run another number of them."""
-    left = {name: fact for name, fact in reason.facts.items() if name not in TRIALS}
+    left = {name: fact for name, fact in reason.facts.items() if name not in _TRIALS}
     return Message(reason.code, left)
 
 
@@ -245,7 +245,7 @@ def grown(trials: int, times: float) -> int:
     >>> grown(16, 4 / 3), grown(16, 10.0)
     (21, 48)
     """
-    return round(trials * min(max(times, 1.0), MOST_GROWTH))
+    return round(trials * min(max(times, 1.0), _MOST_GROWTH))
 
 
 def enough_for(round: Round) -> int:

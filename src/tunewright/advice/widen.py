@@ -44,13 +44,13 @@ from tunewright.finding import Finding
 from tunewright.messages import Message
 from tunewright.store.results import Results
 
-BEST = 0.2  # of the feasible trials
+_BEST = 0.2  # of the feasible trials
 _FEWEST_BEST = 4
-SPARE = 0.1  # of the range, on either side
+_SPARE = 0.1  # of the range, on either side
 _LEAST = 0.25  # of the range is kept
-CHANCE = 0.25  # that trials spread evenly lie so close together: then they are no evidence
-WORTH_IT = 0.85  # of the range: a smaller cut is none
-FEWEST = 8  # feasible trials
+_CHANCE = 0.25  # that trials spread evenly lie so close together: then they are no evidence
+_WORTH_IT = 0.85  # of the range: a smaller cut is none
+_FEWEST = 8  # feasible trials
 
 
 def around_the_best(results: Results, studies: Iterable[int] | None = None) -> dict[str, Range]:
@@ -73,7 +73,7 @@ def around_the_best(results: Results, studies: Iterable[int] | None = None) -> d
     return {
         column: narrower
         for column, (low, high) in found.items()
-        if high - low <= WORTH_IT
+        if high - low <= _WORTH_IT
         and (narrower := ranges[column].narrow(low, high)) is not None
         and narrower != ranges[column]
     }
@@ -84,13 +84,13 @@ def _best_stretch(axis: Axis) -> tuple[float, float]:
     if axis.hyperparameter.range.choices is not None:  # a list has no part between its values
         return 0.0, 1.0
     units, losses = axis.units[axis.feasible], axis.losses[axis.feasible]
-    if len(units) < FEWEST:
+    if len(units) < _FEWEST:
         return 0.0, 1.0
-    count = max(_FEWEST_BEST, math.ceil(BEST * len(units)))
+    count = max(_FEWEST_BEST, math.ceil(_BEST * len(units)))
     best = units[np.argsort(losses, kind="stable")[:count]]
-    if by_chance(float(best.max() - best.min()), count) > CHANCE:
+    if by_chance(float(best.max() - best.min()), count) > _CHANCE:
         return 0.0, 1.0
-    low, high = float(best.min()) - SPARE, float(best.max()) + SPARE
+    low, high = float(best.min()) - _SPARE, float(best.max()) + _SPARE
     missing = _LEAST - (high - low)
     if missing > 0:
         low, high = low - missing / 2, high + missing / 2
@@ -184,7 +184,7 @@ def _kept(range: Range, region: RegionEvidence) -> Range | None:
 def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """One round with every range widened that a boundary finding warns about."""
     own = [f for f in findings if f.check == "boundary" and f.verdict == "warn"]
-    wider = proposed_ranges(results.round, own)
+    wider = _proposed_ranges(results.round, own)
     lists = _longer_lists(results.round, own)
     # overfitting is regularised: neither a larger nor a smaller model is its remedy (playbook)
     left = _architecture(results, [*wider, *lists]) if overfits(findings) else ()
@@ -192,7 +192,7 @@ def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     lists = {column: declared for column, declared in lists.items() if column not in left}
     if not wider and not lists:
         return []
-    made = widened(results.round, wider, lists)
+    made = _widened(results.round, wider, lists)
     if made is None:
         return []
     why = reason(
@@ -223,7 +223,7 @@ def _architecture(results: Results, columns: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def proposed_ranges(round: Round, findings: Sequence[Finding]) -> dict[str, Range]:
+def _proposed_ranges(round: Round, findings: Sequence[Finding]) -> dict[str, Range]:
     """The ranges that findings propose, by column; where several do, wide enough for all.
 
     Only what a warning is about is widened: a note on another hyperparameter is none.
@@ -237,7 +237,7 @@ def proposed_ranges(round: Round, findings: Sequence[Finding]) -> dict[str, Rang
     return found
 
 
-def widened(round: Round, wider: dict[str, Range], lists: dict[str, Range]) -> Round | None:
+def _widened(round: Round, wider: dict[str, Range], lists: dict[str, Range]) -> Round | None:
     """The round in these wider ranges and longer lists; None if a condition forbids it."""
     known = searched_ranges(round)
     times = 1.0
@@ -275,7 +275,7 @@ def _beyond(results: Results, own: Sequence[Finding], wider: dict[str, Range]) -
     for column, range in ranges.items():
         wide = wider[column]
         times *= wide.covered(range) / max(wide.covered(known[column]), 1e-3)
-    trials = max(FEWEST, round(results.round.trials_per_study * min(times, 1.0)))
+    trials = max(_FEWEST, round(results.round.trials_per_study * min(times, 1.0)))
     try:
         made = successor(
             results.round,

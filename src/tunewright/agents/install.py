@@ -12,8 +12,8 @@ from typing import Literal
 from tunewright.errors import Misuse
 from tunewright.facts import Facts
 
-INSTRUCTIONS, SKILL = "AGENTS.md", "SKILL.md"
-SKILLS = Path(".agents", "skills", "tunewright")
+_INSTRUCTIONS, SKILL = "AGENTS.md", "SKILL.md"
+_SKILLS = Path(".agents", "skills", "tunewright")
 BEGIN, END = "<!-- tunewright begins -->", "<!-- tunewright ends -->"
 Did = Literal["written", "replaced", "added", "unchanged"]
 
@@ -65,8 +65,8 @@ def install(
         raise Misuse("agents.no_folder", folder=root)
     ours = f"{BEGIN}\n{text('AGENTS.md').strip()}\n{END}\n"
     planned = [
-        (root / INSTRUCTIONS, _with_part(_read(root / INSTRUCTIONS), ours)),
-        (root / SKILLS / SKILL, text("SKILL.md")),
+        (root / _INSTRUCTIONS, _with_part(_read(root / _INSTRUCTIONS), ours)),
+        (root / _SKILLS / SKILL, text("SKILL.md")),
     ]
     changes = [path for path, new in planned if path.exists() and _read(path) != new]
     for path in changes:

@@ -76,7 +76,7 @@ class Gate:
         """What is spent and left, as a message; None without a budget."""
         self._looked = float("-inf")
         known = self.state()
-        return None if known is None else cost_message(known, code)
+        return None if known is None else _cost_message(known, code)
 
 
 def spent_error(known: BudgetState) -> BudgetSpent:
@@ -85,7 +85,7 @@ def spent_error(known: BudgetState) -> BudgetSpent:
     return BudgetSpent("budget.spent", spent=known.spent.to_data(), **facts, remedy=SetBudget())
 
 
-def cost_message(known: BudgetState, code: str = "budget.before") -> Message:
+def _cost_message(known: BudgetState, code: str = "budget.before") -> Message:
     """What is spent of a budget, and what is left of it."""
     budget, spent = known.budget.to_data(), known.spent.to_data()
     return Message(code, {"budget": budget, "spent": spent, "left": known.left})

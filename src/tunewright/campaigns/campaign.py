@@ -37,9 +37,9 @@ BATCH_SIZE, TRAIN_STEPS, REPAIR = "batch_size", "train_steps", "repair"
 # in the order in which they are asked: how long to train depends on the batch size
 SETTLING = (BATCH_SIZE, TRAIN_STEPS, REPAIR)
 Answers = Sequence[Mapping[str, Any]]
-SAME_POINT = 0.01  # relative: values closer than this are one point
-BEGINNING = 16  # trials a budget of hours is taken for until some have ended
-SECONDS_PER_HOUR = 3600.0
+_SAME_POINT = 0.01  # relative: values closer than this are one point
+_BEGINNING = 16  # trials a budget of hours is taken for until some have ended
+_SECONDS_PER_HOUR = 3600.0
 
 
 @dataclass(frozen=True)
@@ -312,9 +312,9 @@ class Campaign:
             return asked.trials or 0
         seconds = [t.seconds for t in self.all_trials() if t.ended and t.seconds > 0]
         if not seconds:
-            return min(asked.trials or BEGINNING, BEGINNING)
+            return min(asked.trials or _BEGINNING, _BEGINNING)
         used = sum(seconds) + self.probe_seconds
-        room = asked.hours * SECONDS_PER_HOUR * asked.slots - used
+        room = asked.hours * _SECONDS_PER_HOUR * asked.slots - used
         fits = len(seconds) + max(0, int(room / statistics.fmean(seconds)))
         return fits if asked.trials is None else min(asked.trials, fits)
 
@@ -467,7 +467,7 @@ def _same_point(one: Contender, other: Contender) -> bool:
 
 def _close(a: Value, b: Value) -> bool:
     if isinstance(a, float) and isinstance(b, float):
-        return abs(a - b) <= SAME_POINT * max(abs(a), abs(b))
+        return abs(a - b) <= _SAME_POINT * max(abs(a), abs(b))
     return same_value(a, b)
 
 

@@ -17,18 +17,18 @@ from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.store.results import Results
 
-NEAR = 0.1  # of a range: this close to its end is at it
+_NEAR = 0.1  # of a range: this close to its end is at it
 LEANS = 0.2  # ... where quasi-random trials are all that is known, which hit no end exactly
-BEST, MOST = 3, 2  # of the best three trials, the best and so many in all at an end move it
-WALL = 0.5  # of the trials at an end are infeasible: nothing is to be found beyond it
+_BEST, MOST = 3, 2  # of the best three trials, the best and so many in all at an end move it
+_WALL = 0.5  # of the trials at an end are infeasible: nothing is to be found beyond it
 
 
 def beyond(
-    campaign: Campaign, results: Results, near: float = NEAR
+    campaign: Campaign, results: Results, near: float = _NEAR
 ) -> tuple[Round, dict[str, Range]] | None:
     """The round with the ends moved that the best trials press against, and which; None: none."""
     own, names = searched_ranges(results.round), names_of(results.round)
-    top = results.top(BEST)
+    top = results.top(_BEST)
     moved: dict[str, Range] = {}
     for column, range in own.items():
         if range.choices is not None or names[column] not in results.round.nuisance:
@@ -77,7 +77,7 @@ def _pressed(
             for t in ended
             if (t.unit[column] if side == "low" else 1 - t.unit[column]) <= near
         ]
-        if sum(outer) <= WALL * len(outer):
+        if sum(outer) <= _WALL * len(outer):
             return side
     return None
 

@@ -50,15 +50,15 @@ from tunewright.messages import Message
 from tunewright.store.results import Repeats, Results
 
 # how often each may be done in one campaign
-MOST_EXPLORATIONS: dict[str, int] = {"widen": 4, "narrow": 1, "regularise": 1, "fix": 1}
+_MOST_EXPLORATIONS: dict[str, int] = {"widen": 4, "narrow": 1, "regularise": 1, "fix": 1}
 
 # what exploitation gets before it may be called saturated, and never less than the ladder asks for
 # in as many dimensions: a lull of a few trials is none
-SATURATES, SATURATES_FROM = 0.35, 20  # of all trials; trials
+_SATURATES, _SATURATES_FROM = 0.35, 20  # of all trials; trials
 
 # launches of a change that does nothing, by trials, as bench/calibration.py --campaigns measured
-FALSE_LAUNCHES = ((120, 0.25), (60, 0.19), (30, 0.14), (0, 0.14))
-ENOUGH = 5  # repeats of a finalist, when trials are left over
+_FALSE_LAUNCHES = ((120, 0.25), (60, 0.19), (30, 0.14), (0, 0.14))
+_ENOUGH = 5  # repeats of a finalist, when trials are left over
 
 
 def first_round(campaign: Campaign, trials: int) -> Step:
@@ -68,7 +68,7 @@ def first_round(campaign: Campaign, trials: int) -> Step:
     return Step("explore", reason, trials, named(campaign, made, "explore", trials, reason))
 
 
-def explore_on(campaign: Campaign, allowance: int, free: int, first: int) -> Step | None:
+def _explore_on(campaign: Campaign, allowance: int, free: int, first: int) -> Step | None:
     """What the findings ask to explore next; None when exploration is over.
 
     `allowance` trials are left to exploration, `free` to all of the search; a space that was
@@ -92,7 +92,7 @@ def explore_on(campaign: Campaign, allowance: int, free: int, first: int) -> Ste
     return None
 
 
-def widening(campaign: Campaign) -> Proposal | None:
+def _widening(campaign: Campaign) -> Proposal | None:
     """The widening that the findings still ask for."""
     results = together(campaign)
     asked = next_round(results) if results.top(1) else ()
@@ -115,7 +115,7 @@ def _taken(campaign: Campaign, results: Results, asked: Proposal, allowance: int
     if kind not in ("widen", "narrow", "regularise", "fix"):
         return None
     done = len(campaign.of_kind(kind))
-    if done >= MOST_EXPLORATIONS[kind] or (kind == "narrow" and "infeasible" not in asked.because):
+    if done >= _MOST_EXPLORATIONS[kind] or (kind == "narrow" and "infeasible" not in asked.because):
         return None
     # old trials that fit count, so only the difference is run
     known = sum(t.ended for t in results.trials) if kind == "widen" else 0
@@ -244,7 +244,7 @@ def _search(campaign: Campaign, own: Shares) -> Step | None:
         return None  # the finalists are under way: there is no way back
     if not exploits and not known:
         explored = sum(len(r.trials) for r in campaign.searched)
-        step = explore_on(campaign, min(free, own.explore - explored), free, own.first)
+        step = _explore_on(campaign, min(free, own.explore - explored), free, own.first)
         if step is not None:
             return step
         best = campaign.ranked()[:1]
@@ -299,7 +299,7 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
         seen = saturation(_knowing_luck(campaign, results))
         tried = sum(len(r.trials) for r in campaign.searched if r.search == "bayesian")
         least = max(budget(study).suggested for study in results.studies)
-        enough = tried >= max(SATURATES_FROM, SATURATES * campaign.total, least)
+        enough = tried >= max(_SATURATES_FROM, _SATURATES * campaign.total, least)
         if seen is not None and seen.saturated and enough:
             return None
         more = min(free, max(FEWEST, begun.trials_per_study // 2))
@@ -310,7 +310,7 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
         facts = {"trials": made.trials_per_study, "gain": None if seen is None else seen.gain}
         reason = Message("campaign.continue_search", facts)
         return Step("exploit", reason, more, made, "bayesian")
-    wider = widening(campaign)
+    wider = _widening(campaign)
     base = wider.round if wider is not None else _around(results)
     if base is None:
         return None
@@ -361,7 +361,7 @@ def _settle(campaign: Campaign, own: Shares) -> Step | None:
             return _repeat(one, own.times, Message("campaign.finalist", _facts(one)))
     spare = campaign.left - own.launch
     known = min((len(one.repeats) for one in finalists), default=0)
-    times = min(ENOUGH, known + spare // len(finalists)) if finalists else 0
+    times = min(_ENOUGH, known + spare // len(finalists)) if finalists else 0
     for one in finalists:
         if own.times and len(one.repeats) < times:
             facts = {**_facts(one), "runs": times}
@@ -427,7 +427,7 @@ def _as_measured(found: Launch, trials: int) -> Launch:
 
     A plan that the budget cuts short launches less often than its looks would allow.
     """
-    rate = next(rate for least, rate in FALSE_LAUNCHES if trials >= least)
+    rate = next(rate for least, rate in _FALSE_LAUNCHES if trials >= least)
     stated = Message("campaign.false_launches", {"rate": rate})
     reasons = [stated if r.code == "launch.false_launches" else r for r in found.reasons]
     return replace(found, false_launch_rate=rate, reasons=tuple(reasons))

@@ -50,15 +50,15 @@ from tunewright.probes.warmup import TIMES, Warmup, lengths, warmup
 from tunewright.progress.watcher import Watcher
 from tunewright.store.store import Store
 
-WORTH_IT = 100  # trials of a campaign from which a probe of a few dozen short ones pays
-QUICK = TimingRule(window_s=0.1, seconds=0.6)  # of each batch size; the command takes its time
+_WORTH_IT = 100  # trials of a campaign from which a probe of a few dozen short ones pays
+_QUICK = TimingRule(window_s=0.1, seconds=0.6)  # of each batch size; the command takes its time
 LARGEST = 2**14  # examples per step: what fits beyond is of no use to a campaign
-WARMUP, CLIP = "warm-up", "clipping"
+_WARMUP, _CLIP = "warm-up", "clipping"
 
 # in this order, before the first round
-FIRST = {BATCH_SIZE: "campaign.probe_batch_size", TRAIN_STEPS: "campaign.probe_train_steps"}
+_FIRST = {BATCH_SIZE: "campaign.probe_batch_size", TRAIN_STEPS: "campaign.probe_train_steps"}
 Able = Mapping[str, Message | None]  # what probes could choose or fix -> why not, None if they can
-ASKS = {*UNSTABLE, "overfitting"}  # checks whose findings ask for a remedy; the last: training too
+_ASKS = {*UNSTABLE, "overfitting"}  # checks whose findings ask for a remedy; the last: training too
 
 
 def can(able: Able, what: str) -> bool:
@@ -82,7 +82,7 @@ def abilities(workload: Workload, space: Round, given: Collection[str]) -> Able:
         )
         lacks = Message("campaign.probe_lacks", {"missing": plain(missing)})
         found[TRAIN_STEPS] = None if plan is not None and not missing else lacks
-    for what, meant in ((WARMUP, "warmup_steps"), (CLIP, "clip_norm")):
+    for what, meant in ((_WARMUP, "warmup_steps"), (_CLIP, "clip_norm")):
         if meaning.name(meant) not in given:
             needs = ("learning_rate", "max_train_steps", meant)
             lacking = next((n for n in needs if not middle.takes(n)), None)
@@ -100,8 +100,8 @@ def skipped(campaign: Campaign) -> Iterator[Message]:
     asked = campaign.definition
     for what, why in asked.able.items():
         done = answer(campaign.probes, what) if what in SETTLING else None
-        if why is None and what in FIRST and campaign.total < WORTH_IT and done is None:
-            facts = {"least": WORTH_IT, "trials": campaign.total}
+        if why is None and what in _FIRST and campaign.total < _WORTH_IT and done is None:
+            facts = {"least": _WORTH_IT, "trials": campaign.total}
             why = Message("campaign.pays_from", facts)
         if why is not None:
             yield Message("campaign.skipped", {"what": what, "why": why.to_data()})
@@ -109,9 +109,9 @@ def skipped(campaign: Campaign) -> Iterator[Message]:
 
 def next_probe(campaign: Campaign) -> Step | None:
     """The probe to ask before the first round; None when there is none left."""
-    if campaign.rounds or campaign.total < WORTH_IT:
+    if campaign.rounds or campaign.total < _WORTH_IT:
         return None
-    for what, code in FIRST.items():
+    for what, code in _FIRST.items():
         if can(campaign.definition.able, what) and answer(campaign.probes, what) is None:
             return Step("probe", Message(code), probe=what)
     return None
@@ -131,7 +131,7 @@ def settle(workload: Workload, space: Round, what: str, watch: Watcher) -> None:
         own = batch_size(
             workload,
             fixed=_beside_batch_size(workload, space),
-            terms=BatchSizeTerms(largest=LARGEST, rule=QUICK),
+            terms=BatchSizeTerms(largest=LARGEST, rule=_QUICK),
             progress=watch,
         )
         told = as_document(own)
@@ -186,7 +186,7 @@ def _middles(workload: Workload, space: Round) -> dict[str, Value]:
 
 def asks_for_remedy(proposal: Proposal) -> bool:
     """Whether a proposal is to look for a remedy against unstable training."""
-    return proposal.kind == "repair" and bool(ASKS & set(proposal.because))
+    return proposal.kind == "repair" and bool(_ASKS & set(proposal.because))
 
 
 def remedy_step(campaign: Campaign, asked: Proposal, free: int) -> Step | None:
@@ -194,7 +194,7 @@ def remedy_step(campaign: Campaign, asked: Proposal, free: int) -> Step | None:
     able = campaign.definition.able
     if answer(campaign.probes, REPAIR) is not None:
         return None
-    remedies = [what for what in (WARMUP, CLIP) if can(able, what)]
+    remedies = [what for what in (_WARMUP, _CLIP) if can(able, what)]
     if not remedies:
         return None
     most = most_runs(campaign)
@@ -240,7 +240,7 @@ def _remedy(workload: Workload, campaign: Campaign, watch: Watcher) -> Answer:
     seen = stability(workload, trial=best, steps=steps, progress=watch)
     found: Answer = seen
     if not seen.missing and seen.first_unstable is not None:
-        if can(campaign.definition.able, WARMUP):
+        if can(campaign.definition.able, _WARMUP):
             found = warmup(workload, trial=best, steps=steps, repeats=0, progress=watch)
         else:
             found = clip(workload, trial=best, steps=steps, progress=watch)
@@ -253,9 +253,9 @@ def most_runs(campaign: Campaign) -> int:
     rungs = len(TIMES) * len(lengths(total)) * 2  # two seeds each
     clipped = len(FACTORS) + (HALVINGS + 1) * SEEDS  # stability without clipping, thresholds
     most = len(FACTORS)
-    if can(able, WARMUP):
+    if can(able, _WARMUP):
         most += rungs + len(FACTORS)  # ... and stability without the warm-up it has
-        return most + clipped + rungs if can(able, CLIP) else most
+        return most + clipped + rungs if can(able, _CLIP) else most
     return most + clipped
 
 

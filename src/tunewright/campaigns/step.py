@@ -37,17 +37,17 @@ Kind = Literal[
     "test",  # look at the test set
     "done",
 ]
-FIRST = 0.35  # of what is not kept back: the first quasi-random round
-EXPLORE = 0.55  # ... all exploration together
+_FIRST = 0.35  # of what is not kept back: the first quasi-random round
+_EXPLORE = 0.55  # ... all exploration together
 FEWEST = 6  # trials of a round that is worth its name
-LUCK = 3  # repeats: a spread of two is no evidence
-KNOWS_LUCK = 30  # trials from which the spread is worth knowing before exploitation
-EXTEND, LONG = 0.2, 5  # of all trials for full length; the best that are trained so first
-MOST_LONG = 9
+_LUCK = 3  # repeats: a spread of two is no evidence
+_KNOWS_LUCK = 30  # trials from which the spread is worth knowing before exploitation
+_EXTEND, _LONG = 0.2, 5  # of all trials for full length; the best that are trained so first
+_MOST_LONG = 9
 
 # from so many trials on: how many finalists are repeated how often, and runs kept for the launch
 # (the launch takes separate runs: those that chose the winner flatter it)
-LADDER = ((120, 4, 3, 16), (60, 3, 2, 10), (30, 2, 2, 6), (16, 2, 1, 6))
+_LADDER = ((120, 4, 3, 16), (60, 3, 2, 10), (30, 2, 2, 6), (16, 2, 1, 6))
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Shares:
     @property
     def long(self) -> int:
         """Of those, the best of the search; the rest tune the learning rate once more."""
-        return min(self.extend, LONG)
+        return min(self.extend, _LONG)
 
     @property
     def kept_back(self) -> int:
@@ -125,12 +125,12 @@ def shares(
     31
     """
     finalists, times, launch = next(
-        (found[1:] for found in LADDER if trials >= found[0]), (0, 0, 0)
+        (found[1:] for found in _LADDER if trials >= found[0]), (0, 0, 0)
     )
     if deterministic:
         finalists, times, launch = 0, 0, 0
-    luck = LUCK if trials >= KNOWS_LUCK and not deterministic else 0
-    extend = max(1, min(MOST_LONG, round(EXTEND * trials))) if extends else 0
+    luck = _LUCK if trials >= _KNOWS_LUCK and not deterministic else 0
+    extend = max(1, min(_MOST_LONG, round(_EXTEND * trials))) if extends else 0
     made = Shares(
         first=0,
         explore=0,
@@ -142,8 +142,8 @@ def shares(
         default=int(extends and default),
     )
     search = max(0, trials - made.kept_back)
-    first = max(min(FEWEST, search), min(trials_for(dimensions), round(FIRST * search)))
-    explore = max(first, round(EXPLORE * search))
+    first = max(min(FEWEST, search), min(trials_for(dimensions), round(_FIRST * search)))
+    explore = max(first, round(_EXPLORE * search))
     return replace(made, first=first, explore=explore)
 
 

@@ -25,21 +25,21 @@ from tunewright.facts import plain
 from tunewright.messages import Message
 from tunewright.store.trial import Trial
 
-FEWEST = 2  # long trainings in a second round that is worth its name
+_FEWEST = 2  # long trainings in a second round that is worth its name
 
 
-def final_steps(campaign: Campaign) -> int | None:
+def _final_steps(campaign: Campaign) -> int | None:
     """For how many steps the best are trained in the end; None if no longer than the others."""
     asked = campaign.definition
     if asked.extend_to is not None:
         return asked.extend_to
-    now = short_steps(campaign)
+    now = _short_steps(campaign)
     if asked.extend is None or now is None:
         return None
     return round(asked.extend * now)
 
 
-def short_steps(campaign: Campaign) -> int | None:
+def _short_steps(campaign: Campaign) -> int | None:
     """For how many steps the search trains."""
     meaning = _meaning(campaign)
     value = None if meaning is None else campaign.space.fixed.get(meaning.name("max_train_steps"))
@@ -48,13 +48,13 @@ def short_steps(campaign: Campaign) -> int | None:
 
 def extend_step(campaign: Campaign, own: Shares) -> Step | None:
     """The next round at full length; None when there is none to come."""
-    steps, long = final_steps(campaign), campaign.extended
+    steps, long = _final_steps(campaign), campaign.extended
     if steps is None or not own.extend or not campaign.searched:
         return None
     if not long:
         return _best_longer(campaign, min(own.long, campaign.left), steps)
     free = min(own.extend - own.long, campaign.left)
-    if len(long) > 1 or free < FEWEST or not campaign.ranked():
+    if len(long) > 1 or free < _FEWEST or not campaign.ranked():
         return None
     return _around_the_best(campaign, free, steps)
 
@@ -76,7 +76,11 @@ def ranks_alike(campaign: Campaign) -> Agreement | None:
 
 def longer_default(campaign: Campaign) -> dict[str, Value] | None:
     """The current default at full length, to compare the winner with."""
-    default, steps, now = campaign.definition.default, final_steps(campaign), short_steps(campaign)
+    default, steps, now = (
+        campaign.definition.default,
+        _final_steps(campaign),
+        _short_steps(campaign),
+    )
     meaning = _meaning(campaign)
     if default is None or steps is None or now is None or meaning is None:
         return None
@@ -85,7 +89,7 @@ def longer_default(campaign: Campaign) -> dict[str, Value] | None:
 
 def _best_longer(campaign: Campaign, most: int, steps: int) -> Step | None:
     """The best configurations of the search, each once."""
-    now, meaning = short_steps(campaign), _meaning(campaign)
+    now, meaning = _short_steps(campaign), _meaning(campaign)
     ranked = campaign.ranked()
     if now is None or meaning is None or not ranked or most < 1:
         return None

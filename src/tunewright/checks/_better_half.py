@@ -15,10 +15,10 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 TOP = 5  # trials the study-level rules look at
-LEARNED = 0.2  # of the best trial's improvement: below it a curve only trembles at chance level
-FEWEST_STUCK = 4  # curves: with fewer, equal ends are no level
-HAIR = 0.01  # of the best improvement: ends within it are equal
-APART = 0.05  # of the best improvement: how far from the best trial such a level lies at least
+_LEARNED = 0.2  # of the best trial's improvement: below it a curve only trembles at chance level
+_FEWEST_STUCK = 4  # curves: with fewer, equal ends are no level
+_HAIR = 0.01  # of the best improvement: ends within it are equal
+_APART = 0.05  # of the best improvement: how far from the best trial such a level lies at least
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def have_learned(first: Floats, lowest: Floats, chance: float | None = None) -> 
         start = min(start, level)
     improvement = start - lowest
     most = np.nanmax(improvement)
-    return [bool(most > 0 and gained >= LEARNED * most) for gained in improvement]
+    return [bool(most > 0 and gained >= _LEARNED * most) for gained in improvement]
 
 
 def stuck_level(lowest: Floats, start: float) -> float | None:
@@ -91,15 +91,15 @@ def stuck_level(lowest: Floats, start: float) -> float | None:
     True
     """
     ends = np.sort(lowest[np.isfinite(lowest)])
-    if len(ends) < FEWEST_STUCK or not start > ends[0]:
+    if len(ends) < _FEWEST_STUCK or not start > ends[0]:
         return None
-    hair = HAIR * (start - ends[0])
+    hair = _HAIR * (start - ends[0])
     upper = np.searchsorted(ends, ends + hair, side="right")
     most = int(np.argmax(upper - np.arange(len(ends))))
     members = ends[most : upper[most]]
     worse_half = float(np.median(members)) >= float(np.median(ends))
-    apart = members[0] - ends[0] >= APART * (start - ends[0])
-    if len(members) < max(FEWEST_STUCK - 1, len(ends) / 3) or not worse_half or not apart:
+    apart = members[0] - ends[0] >= _APART * (start - ends[0])
+    if len(members) < max(_FEWEST_STUCK - 1, len(ends) / 3) or not worse_half or not apart:
         return None
     return float(members[-1])
 

@@ -14,10 +14,10 @@ from tunewright.stats.noise import ROBUST
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-FEWEST = 8  # completed trials
-SPREADS = 6.0
-SMALLEST_SPREAD = 0.02  # of the logarithm
-WORSE_THAN_START = 1.1
+_FEWEST = 8  # completed trials
+_SPREADS = 6.0
+_SMALLEST_SPREAD = 0.02  # of the logarithm
+_WORSE_THAN_START = 1.1
 
 
 def far_above(results: Results, trials: Sequence[Trial]) -> tuple[Trial, ...]:
@@ -42,11 +42,11 @@ def far_above(results: Results, trials: Sequence[Trial]) -> tuple[Trial, ...]:
             ends.append(float(np.median(finite[-few:])))
             starts.append(float(finite[0]))
             owners.append(trial)
-    if len(ends) < FEWEST or min(ends) <= 0:
+    if len(ends) < _FEWEST or min(ends) <= 0:
         return ()
     logs = np.log(ends)
     middle = np.median(logs)
-    spread = max(ROBUST * float(np.median(middle - logs[logs <= middle])), SMALLEST_SPREAD)
+    spread = max(ROBUST * float(np.median(middle - logs[logs <= middle])), _SMALLEST_SPREAD)
     start = results.meaning.number("chance") or float(np.median(starts))
-    absurd = (logs > middle + SPREADS * spread) & (np.array(ends) > WORSE_THAN_START * start)
+    absurd = (logs > middle + _SPREADS * spread) & (np.array(ends) > _WORSE_THAN_START * start)
     return tuple(trial for trial, is_absurd in zip(owners, absurd, strict=True) if is_absurd)

@@ -19,15 +19,15 @@ from tunewright.store.curves import Curve
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-FEWEST = 3  # trials with different values
-APART = 1.5  # ratio of values that no rounding explains
+_FEWEST = 3  # trials with different values
+_APART = 1.5  # ratio of values that no rounding explains
 SAME = 1e-6  # relative
-FOLLOWS = 0.01  # relative: a peak this near to the given value is the value
+_FOLLOWS = 0.01  # relative: a peak this near to the given value is the value
 SHARE = 0.8  # of the trials follow: then one that does not is an exception
-POINTS = 5  # of a logged rate, to see a shape
-FLAT, FALLEN = 0.01, 0.1  # relative changes: below nothing decays, above something does
-CONSTANT = ("constant", "none", "fixed")
-DECAYING = ("cosine", "linear", "polynomial", "exponential", "rsqrt", "inverse_sqrt", "onecycle")
+_POINTS = 5  # of a logged rate, to see a shape
+_FLAT, _FALLEN = 0.01, 0.1  # relative changes: below nothing decays, above something does
+_CONSTANT = ("constant", "none", "fixed")
+_DECAYING = ("cosine", "linear", "polynomial", "exponential", "rsqrt", "inverse_sqrt", "onecycle")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class _Logged:
     @property
     def flat(self) -> bool:
         """Whether the rate never changes."""
-        return bool(np.ptp(self.rates.values) <= FLAT * self.peak)
+        return bool(np.ptp(self.rates.values) <= _FLAT * self.peak)
 
 
 def followed_rate(results: Results) -> RateSigns:
@@ -78,7 +78,7 @@ def _number(trial: Trial, name: str) -> float | None:
 def _follow(logged: Sequence[_Logged]) -> bool:
     """Whether the peaks are the given values, all of them."""
     known = [one for one in logged if one.given]
-    return len(known) > 0 and all(_ratio(one, FOLLOWS) for one in known)
+    return len(known) > 0 and all(_ratio(one, _FOLLOWS) for one in known)
 
 
 def _ratio(one: _Logged, tolerance: float) -> bool:
@@ -88,17 +88,17 @@ def _ratio(one: _Logged, tolerance: float) -> bool:
 def _value(meaning: Meaning, logged: Sequence[_Logged]) -> list[Doubt]:
     """One peak for all values, or single trials whose peak is not theirs."""
     known = [one for one in logged if one.given is not None and one.given > 0]
-    if len(known) < FEWEST:
+    if len(known) < _FEWEST:
         return []
     name = meaning.name("learning_rate")
     given = np.array([one.given for one in known], dtype=float)
     peaks = np.array([one.peak for one in known])
-    if given.max() >= APART * given.min() and np.ptp(peaks) <= SAME * peaks.max():
+    if given.max() >= _APART * given.min() and np.ptp(peaks) <= SAME * peaks.max():
         if abs(peaks[0] - 1.0) <= SAME:  # a factor of the learning rate was logged
             return []
         return [_doubt("rate", name, known, known)]
-    follows = [_ratio(one, FOLLOWS) for one in known]
-    if sum(follows) < max(FEWEST, SHARE * len(known)):
+    follows = [_ratio(one, _FOLLOWS) for one in known]
+    if sum(follows) < max(_FEWEST, SHARE * len(known)):
         return []
     # a lower peak may be a warm-up that never ended
     odd = [
@@ -106,7 +106,7 @@ def _value(meaning: Meaning, logged: Sequence[_Logged]) -> list[Doubt]:
         for one, fits in zip(known, follows, strict=True)
         if not fits
         and one.given
-        and (one.peak > APART * one.given or (one.flat and one.peak * APART < one.given))
+        and (one.peak > _APART * one.given or (one.flat and one.peak * _APART < one.given))
     ]
     return [_doubt("rate", name, odd, known)] if odd else []
 
@@ -125,9 +125,9 @@ def _doubt(kind: Kind, name: str, shown: Sequence[_Logged], of: Sequence[_Logged
 def _schedule(meaning: Meaning, logged: Sequence[_Logged]) -> Iterator[Doubt]:
     """A schedule that is called constant and decays, or the other way round."""
     name = meaning.name("schedule")
-    seen = [one for one in logged if len(one.rates) >= POINTS]
-    constant = [one for one in seen if _called(one.trial, name, CONSTANT)]
-    decaying = [one for one in seen if _called(one.trial, name, DECAYING)]
+    seen = [one for one in logged if len(one.rates) >= _POINTS]
+    constant = [one for one in seen if _called(one.trial, name, _CONSTANT)]
+    decaying = [one for one in seen if _called(one.trial, name, _DECAYING)]
     falls = [one for one in constant if _falls(one)]
     stays = [one for one in decaying if one.flat]
     if falls and len(falls) > len(constant) / 2:
@@ -145,7 +145,7 @@ def _falls(one: _Logged) -> bool:
     """Whether the rate falls in several steps; a single one may be a reaction to a plateau."""
     after = one.rates.values[int(np.argmax(one.rates.values)) :]
     lower = np.count_nonzero(np.diff(after) < -SAME * one.peak)
-    return bool(after[-1] < (1 - FALLEN) * one.peak and lower >= POINTS - 1)
+    return bool(after[-1] < (1 - _FALLEN) * one.peak and lower >= _POINTS - 1)
 
 
 def _warmup(meaning: Meaning, logged: Sequence[_Logged]) -> Iterator[Doubt]:

@@ -23,7 +23,7 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 LARGEST = 2_000_000  # bytes of a source file
-HARMLESS = {"print", "str", "repr", "len", "type", "isinstance"}  # calls that read no option
+_HARMLESS = {"print", "str", "repr", "len", "type", "isinstance"}  # calls that read no option
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Program:
                 return True
             values = [*node.args, *(k.value for k in node.keywords)]
             whole = any(isinstance(v, ast.Name) and v.id in parsed for v in values)
-            if whole and called not in own | HARMLESS:
+            if whole and called not in own | _HARMLESS:
                 return True
         whole_reads = ("__dict__", "_get_kwargs")
         return any(isinstance(n, ast.Attribute) and n.attr in whole_reads for n in self._nodes)
@@ -230,16 +230,16 @@ def options_of(command: str) -> list[tuple[str, str]]:
     words = words[min(scripts or modules) + 1 :]
     found = []
     for at, word in enumerate(words):
-        if not word.startswith("-") or is_text_number(word):
+        if not word.startswith("-") or _is_text_number(word):
             continue
         option, equals, value = word.partition("=")
         following = words[at + 1] if at + 1 < len(words) else ""
-        follows = not following.startswith("-") or is_text_number(following)
+        follows = not following.startswith("-") or _is_text_number(following)
         found.append((option, value if equals else following if follows else ""))
     return found
 
 
-def is_text_number(word: str) -> bool:
+def _is_text_number(word: str) -> bool:
     """Whether a word is a number: `-1e-3` is no option."""
     try:
         float(word)
@@ -278,6 +278,6 @@ def _alike(name: str, option: str) -> float:
 
 def _is_value(configuration: Mapping[str, Value], name: str, text: str) -> bool:
     value = configuration.get(name)
-    if is_number(value) and is_text_number(text):
+    if is_number(value) and _is_text_number(text):
         return float(value) == float(text)  # type: ignore[arg-type]
     return value is not None and str(value).lower() == text.lower()

@@ -13,11 +13,11 @@ from pathlib import PurePosixPath
 
 from tunewright.store.provenance import LONGEST_DIFF, Provenance, committed_between, prefix_of
 
-NONE = "none"
-NAMES = {"tunewright.toml", ".gitignore", ".gitattributes", "LICENSE"}
-ENDINGS = {".md", ".rst", ".html", ".db", ".sqlite", ".sqlite3", ".db-wal", ".db-shm", ".png"}
-FOLDERS = {"rounds", "reports", "docs"}
-CHANGED = "diff --git a/"  # begins what git shows of one file
+_NONE = "none"
+_NAMES = {"tunewright.toml", ".gitignore", ".gitattributes", "LICENSE"}
+_ENDINGS = {".md", ".rst", ".html", ".db", ".sqlite", ".sqlite3", ".db-wal", ".db-shm", ".png"}
+_FOLDERS = {"rounds", "reports", "docs"}
+_CHANGED = "diff --git a/"  # begins what git shows of one file
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Compared:
 def by_sources(origins: Sequence[Provenance]) -> Compared:
     """The program's own files; alike for all where they are not recorded."""
     if not all(origin.sources for origin in origins):
-        return Compared([NONE] * len(origins))
+        return Compared([_NONE] * len(origins))
     names = sorted({name for origin in origins for name in origin.sources})
     differ = [n for n in names if len({own.sources.get(n) for own in origins}) > 1]
     return Compared([origin.program[:10] for origin in origins], differ)
@@ -58,7 +58,7 @@ def _compared(
     changed: Callable[[Provenance, Provenance], Sequence[str] | None],
 ) -> Compared:
     first, known = origins[0], all(origin.sources for origin in origins)
-    own = value(first)[:10] or NONE
+    own = value(first)[:10] or _NONE
     seen: dict[str, str] = {value(first): own}  # a commit or a diff -> how it is called
     differ: dict[str, None] = {}
     for origin in origins:
@@ -68,7 +68,7 @@ def _compared(
         counting = None if files is None else list(_counting(files, origins if known else ()))
         # where git does not know, the hashes of the program's own files have to do
         alike = known if counting is None else not counting
-        seen[value(origin)] = own if alike else value(origin)[:10] or NONE
+        seen[value(origin)] = own if alike else value(origin)[:10] or _NONE
         differ |= dict.fromkeys(counting or ())
     return Compared([seen[value(origin)] for origin in origins], tuple(differ))
 
@@ -78,7 +78,7 @@ def _counting(files: Sequence[str], known: Sequence[Provenance]) -> Iterator[str
     prefix = prefix_of(known[0].folder) if known else ""
     for name in files:
         path = PurePosixPath(name)
-        aside = path.name in NAMES or path.suffix in ENDINGS or FOLDERS & set(path.parts[:-1])
+        aside = path.name in _NAMES or path.suffix in _ENDINGS or _FOLDERS & set(path.parts[:-1])
         stored = any(part.endswith(".trials") for part in path.parts)
         # a Python file of the working folder is judged by its hash, or is not imported
         judged = bool(known) and path.suffix == ".py" and name.startswith(prefix)
@@ -100,7 +100,7 @@ def _by_file(diff: str) -> Mapping[str, str]:
     found: dict[str, str] = {}
     name = ""
     for line in diff.splitlines():
-        if line.startswith(CHANGED):
-            name = line[len(CHANGED) :].partition(" b/")[0]
+        if line.startswith(_CHANGED):
+            name = line[len(_CHANGED) :].partition(" b/")[0]
         found[name] = f"{found.get(name, '')}{line}\n"
     return found

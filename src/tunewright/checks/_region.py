@@ -24,11 +24,11 @@ from tunewright.design.ranges import Value
 from tunewright.stats.noise import Floats
 from tunewright.store.trial import Trial
 
-FEWEST = 3  # of each kind
-DRAWS = 999  # with 299 four of sixteen, fully separated, did not differ from chance
+_FEWEST = 3  # of each kind
+_DRAWS = 999  # with 299 four of sixteen, fully separated, did not differ from chance
 P = 0.01
-PURITY, RECALL = 0.85, 0.7
-SAVED = 2  # errors a pair must save to be named in place of a single hyperparameter
+_PURITY, _RECALL = 0.85, 0.7
+_SAVED = 2  # errors a pair must save to be named in place of a single hyperparameter
 LARGEST = 400  # trials: the first so many of a sequence cover the space well enough
 
 Bools = npt.NDArray[np.bool_]
@@ -64,7 +64,7 @@ class Region:
     @property
     def clear(self) -> bool:
         """Whether it is a region rather than a tendency."""
-        return self.purity >= PURITY and self.recall >= RECALL
+        return self.purity >= _PURITY and self.recall >= _RECALL
 
     @property
     def rises(self) -> bool:
@@ -78,7 +78,7 @@ def region(features: Sequence[Feature], infeasible: Bools, singles: int) -> Regi
     The first `singles` features are taken unless a later one saves two errors.
     """
     count, bad = len(infeasible), int(infeasible.sum())
-    if bad < FEWEST or count - bad < FEWEST or not features:
+    if bad < _FEWEST or count - bad < _FEWEST or not features:
         return None
     values = np.stack([f.values for f in features], axis=1)
     ranks = values.argsort(axis=0, kind="stable").argsort(axis=0).astype(np.float64) + 1
@@ -92,10 +92,10 @@ def region(features: Sequence[Feature], infeasible: Bools, singles: int) -> Regi
     chosen, within = fewest(range(singles)), singles
     if len(features) > singles:
         any_of_all = fewest(range(len(features)))
-        if any_of_all >= singles and splits[any_of_all].errors <= splits[chosen].errors - SAVED:
+        if any_of_all >= singles and splits[any_of_all].errors <= splits[chosen].errors - _SAVED:
             chosen, within = any_of_all, len(features)
     highest = by_chance[:, :within].max(axis=1)
-    p = float((1 + (highest >= seen[:within].max() - 1e-12).sum()) / (DRAWS + 1))
+    p = float((1 + (highest >= seen[:within].max() - 1e-12).sum()) / (_DRAWS + 1))
     if p >= P:
         return None
     found = _region(features[chosen], splits[chosen], infeasible, p)
@@ -121,9 +121,9 @@ def _region(feature: Feature, split: _Split, infeasible: Bools, p: float) -> Reg
 def _labellings(count: int, bad: int) -> Floats:
     """Random ways for so many of the trials to be infeasible, the same ones every time."""
     random = np.random.default_rng([0x1FEA, count, bad])
-    drawn = np.zeros((DRAWS, count))
-    picked = np.argsort(random.random((DRAWS, count)), axis=1)[:, :bad]
-    drawn[np.arange(DRAWS)[:, None], picked] = 1.0
+    drawn = np.zeros((_DRAWS, count))
+    picked = np.argsort(random.random((_DRAWS, count)), axis=1)[:, :bad]
+    drawn[np.arange(_DRAWS)[:, None], picked] = 1.0
     return drawn
 
 

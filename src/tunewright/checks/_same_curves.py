@@ -22,16 +22,16 @@ from tunewright.store.curves import Curve
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-BITS = 40.0  # of information that a curve needs, so that two do not agree by chance
-EXACT_BITS = 20.0  # of a value on no coarse grid
-FINEST_GRID = 20_000  # values that are all multiples of 1 / n up to this n are rounded or counts
-FEWEST_PAIRS = 3  # of rounded curves, and all of them must agree
-SMALLEST_DECAY = 1e-4  # a weaker weight decay may change no digit
+_BITS = 40.0  # of information that a curve needs, so that two do not agree by chance
+_EXACT_BITS = 20.0  # of a value on no coarse grid
+_FINEST_GRID = 20_000  # values that are all multiples of 1 / n up to this n are rounded or counts
+_FEWEST_PAIRS = 3  # of rounded curves, and all of them must agree
+_SMALLEST_DECAY = 1e-4  # a weaker weight decay may change no digit
 # a different value of these changes every update
-ALWAYS_ACT = frozenset(
+_ALWAYS_ACT = frozenset(
     ("learning_rate", "batch_size", "optimizer", "momentum", "beta1", "beta2", "max_train_steps")
 )
-FLAT = "constant"  # schedules of this name may be one and the same
+_FLAT = "constant"  # schedules of this name may be one and the same
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ def _read(results: Results, trial: Trial) -> _Read | None:
     if not curves or any(not np.isfinite(own.values).all() for own in curves):
         return None
     content = [information(own.values) for own in curves]
-    if max(bits for bits, _ in content) < BITS:
+    if max(bits for bits, _ in content) < _BITS:
         return None
-    exact = any(exact and bits >= BITS for bits, exact in content)
+    exact = any(exact and bits >= _BITS for bits, exact in content)
     return _Read(trial, b"".join(map(_key, curves)), exact)
 
 
@@ -104,15 +104,15 @@ def information(values: Floats) -> tuple[float, bool]:
         return 0.0, False
     grid = _grid(distinct)
     if grid is None:
-        return (len(distinct) - 1) * EXACT_BITS, True
+        return (len(distinct) - 1) * _EXACT_BITS, True
     levels = float(np.ptp(distinct)) * grid
-    return (len(distinct) - 1) * min(math.log2(levels + 1), EXACT_BITS), False
+    return (len(distinct) - 1) * min(math.log2(levels + 1), _EXACT_BITS), False
 
 
 def _grid(distinct: Floats) -> int | None:
     """The n for which every value is a multiple of 1 / n; None where there is no such n."""
     few = distinct[np.linspace(0, len(distinct) - 1, min(len(distinct), 24)).astype(int)]
-    many = np.arange(1, FINEST_GRID + 1)
+    many = np.arange(1, _FINEST_GRID + 1)
     scaled = np.outer(many, few)
     near = np.abs(scaled - np.round(scaled)) <= 1e-7 * np.abs(scaled) + 1e-9
     found = np.flatnonzero(near.all(axis=1))
@@ -150,7 +150,7 @@ def _believed(
     """The pairs that chance does not explain: of rounded curves all must agree, and several."""
     rounded = [pair for pair in same if not pair[0].exact]
     others = [a for a, b in pairs if a.key != b.key and not a.exact]
-    enough = len(rounded) >= FEWEST_PAIRS and not others
+    enough = len(rounded) >= _FEWEST_PAIRS and not others
     return [pair for pair in same if pair[0].exact or enough]
 
 
@@ -209,7 +209,7 @@ def must_act(meaning: Meaning, name: str, one: Trial, other: Trial) -> bool:
     means = meaning.of(name)
     if means == "weight_decay":
         largest = max((float(v) for v in (a, b) if is_number(v)), default=0.0)
-        return apart and largest >= SMALLEST_DECAY
+        return apart and largest >= _SMALLEST_DECAY
     if means == "schedule":
-        return apart and not all(str(v).lower().startswith(FLAT) for v in (a, b))
-    return apart and (means in ALWAYS_ACT or name in meaning.regularisers)
+        return apart and not all(str(v).lower().startswith(_FLAT) for v in (a, b))
+    return apart and (means in _ALWAYS_ACT or name in meaning.regularisers)

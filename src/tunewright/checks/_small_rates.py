@@ -15,7 +15,7 @@ from tunewright.design.ranges import is_number
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-FEWEST = 3  # trials on either side
+_FEWEST = 3  # trials on either side
 DIFFER = 0.05  # chance of such ranks where nothing differs
 
 
@@ -35,7 +35,7 @@ def small_rates(
     """Whether the best have smaller learning rates than the others; None: nothing shows it."""
     name = results.meaning.name("learning_rate")
     low, high = _rates(name, best), _rates(name, others)
-    if len(low) < FEWEST or len(high) < FEWEST:
+    if len(low) < _FEWEST or len(high) < _FEWEST:
         return None
     from scipy.stats import mannwhitneyu
 

@@ -12,7 +12,7 @@ from tunewright.checks._better_half import TOP
 from tunewright.store.trial import Trial
 
 IMMATERIAL = -9.0  # the z of an effect too small to matter, however certain
-FALSE_ALARMS = 0.02  # per trial: every single-curve rule is below it on average
+_FALSE_ALARMS = 0.02  # per trial: every single-curve rule is below it on average
 
 
 # which trials carry a verdict: the best one, the five best together, several or one of them, or
@@ -113,4 +113,4 @@ def expected_flags(trials: int) -> int:
     """
     from scipy.special import bdtr
 
-    return next(k for k in range(trials + 1) if bdtr(k, trials, FALSE_ALARMS) >= 0.99)
+    return next(k for k in range(trials + 1) if bdtr(k, trials, _FALSE_ALARMS) >= 0.99)

@@ -16,8 +16,8 @@ from tunewright.checks._better_half import TOP
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-FITS = 0.7  # of the way from a guess to a loss of zero
-LATE = 0.1  # of the points of a curve: its end
+_FITS = 0.7  # of the way from a guess to a loss of zero
+_LATE = 0.1  # of the points of a curve: its end
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class TrainingFit:
     @property
     def fits(self) -> bool:
         """Whether most of what can be learned of the training set was learned."""
-        return self.fitted >= FITS
+        return self.fitted >= _FITS
 
 
 def training_fit(results: Results, ranked: Sequence[Trial]) -> TrainingFit | None:
@@ -44,7 +44,7 @@ def training_fit(results: Results, ranked: Sequence[Trial]) -> TrainingFit | Non
         curve = trial.curves.only(metric)
         values = np.empty(0) if curve is None else curve.values[np.isfinite(curve.values)]
         if len(values) >= 2:
-            ends.append(float(np.median(values[-max(1, round(LATE * len(values))) :])))
+            ends.append(float(np.median(values[-max(1, round(_LATE * len(values))) :])))
             starts.append(float(values[0]))
     if not ends or min(ends) < 0:  # a log-likelihood has no floor to compare with
         return None

@@ -25,7 +25,7 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-CLOSE = 1e-5  # relative: what float32 and printing change
+_CLOSE = 1e-5  # relative: what float32 and printing change
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def _agree(given: Any, reported: Any) -> bool:
             return False
     if is_number(given) and is_number(reported):
         largest = max(abs(float(given)), abs(float(reported)))
-        return bool(abs(float(given) - float(reported)) <= CLOSE * largest)
+        return bool(abs(float(given) - float(reported)) <= _CLOSE * largest)
     if isinstance(given, bool) != isinstance(reported, bool):
         return str(given).lower() == str(reported).lower()
     if isinstance(given, str) and isinstance(reported, str):

@@ -26,12 +26,12 @@ from tunewright.store.curves import Values
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-MARGIN = 0.02  # of chance: less better than that is not better
-TOP = 5
-BY_NOISE = 0.01  # of rounds that stay at chance may pass
-SHORTEST = 4  # evaluations: fewer show no noise, and only the margin counts
-NEAR = 0.25  # of chance: an objective that begins within it has chance among its values
-LOSSES = frozenset({"loss", "nll", "mse", "entropy"})  # words of a metric that chance is about
+_MARGIN = 0.02  # of chance: less better than that is not better
+_TOP = 5
+_BY_NOISE = 0.01  # of rounds that stay at chance may pass
+_SHORTEST = 4  # evaluations: fewer show no noise, and only the margin counts
+_NEAR = 0.25  # of chance: an objective that begins within it has chance among its values
+_LOSSES = frozenset({"loss", "nll", "mse", "entropy"})  # words of a metric that chance is about
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class BaselineEvidence(Evidence):
 def baseline(results: Results) -> list[Finding]:
     """Ask the round whether its best trials beat chance, or at least where they began."""
     name = results.round.name
-    top = results.top(TOP)
+    top = results.top(_TOP)
     if not top:
         why = NotJudged(Message("baseline.none_completed"))
         return [
@@ -76,7 +76,7 @@ def _against_chance(
     sign = _sign(results, metric)
     curves = [sign * v for t in top if len(v := _finite(t, metric))]
     best, reached = min(float(v.min()) for v in curves), _reached(curves, _completed(results))
-    beaten = reached.upper < sign * chance - MARGIN * abs(chance)
+    beaten = reached.upper < sign * chance - _MARGIN * abs(chance)
     evidence = BaselineEvidence(metric, sign * best, chance=chance, **reached.facts(sign))
     return _finding(results, evidence, "ok" if beaten else "warn")
 
@@ -101,7 +101,7 @@ def _against_start(results: Results, top: tuple[Trial, ...], chance: float | Non
     evidence = BaselineEvidence(
         metric, sign * best, start=sign * start, unused_chance=chance, **reached.facts(sign)
     )
-    fell = [start - lower > MARGIN * abs(start) for lower in (best, reached.upper)]
+    fell = [start - lower > _MARGIN * abs(start) for lower in (best, reached.upper)]
     if not (any(have_learned(first, lowest)) and fell[0]):
         return _finding(results, evidence, "warn")
     # without a chance to compare with, what noise may explain is worth a note, and stops nothing
@@ -131,7 +131,7 @@ def _reached(curves: list[Values], trials: int) -> Reached:
     The noise counts as often as there are trials times evaluations to pick the best from.
     """
     found = [_smoothed(v, trials) for v in curves if len(v) >= FEWEST]
-    short = [v for v in curves if SHORTEST <= len(v) < FEWEST]
+    short = [v for v in curves if _SHORTEST <= len(v) < FEWEST]
     if short:
         # Second differences after the steep first evaluation, read as those of an AR(1) of 0.8:
         # few evaluations do not show how much neighbours resemble each other.
@@ -161,7 +161,7 @@ def _times(picked_from: int) -> float:
     """How many standard errors the lowest of so many values lies below their mean, at most."""
     from scipy.special import ndtri
 
-    return -float(ndtri(BY_NOISE / picked_from))
+    return -float(ndtri(_BY_NOISE / picked_from))
 
 
 def _completed(results: Results) -> int:
@@ -201,8 +201,8 @@ def _applies(chance: float, metric: str, top: tuple[Trial, ...]) -> bool:
     firsts = [values[0] for t in top if len(values := _finite(t, metric))]
     if not firsts:
         return False
-    named = bool(LOSSES & set(re.split(r"[^a-z]+", metric.lower())))
-    return named or abs(float(np.median(firsts)) - chance) <= NEAR * abs(chance)
+    named = bool(_LOSSES & set(re.split(r"[^a-z]+", metric.lower())))
+    return named or abs(float(np.median(firsts)) - chance) <= _NEAR * abs(chance)
 
 
 def _sign(results: Results, metric: str) -> float:

@@ -27,11 +27,11 @@ from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, poo
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
-FALSE_FLAGS = 0.03  # per hyperparameter that does not matter
-MOST_FOR_LONE = 2  # searched hyperparameters: with more, some outer 5 % holds the best by chance
-WALL = 0.8  # of the trials beyond the best ones are infeasible
-MOST_UNORDERED = 8  # values of a list without order whose effect is taken off
-MOST_GROWTH = 3.0  # times as many trials, however much wider the space gets
+_FALSE_FLAGS = 0.03  # per hyperparameter that does not matter
+_MOST_FOR_LONE = 2  # searched hyperparameters: with more, some outer 5 % holds the best by chance
+_WALL = 0.8  # of the trials beyond the best ones are infeasible
+_MOST_UNORDERED = 8  # values of a list without order whose effect is taken off
+_MOST_GROWTH = 3.0  # times as many trials, however much wider the space gets
 RANK: dict[Verdict, int] = {"ok": 0, "note": 1, "warn": 2}
 
 
@@ -122,10 +122,10 @@ def edge(meaning: Meaning, axis: Axis, searched: int, beside: Rulers | None = No
         losses = np.full(len(axis.losses), np.inf)
         losses[feasible] = adjusted
     elif seen.rule == "lone":
-        few = searched <= MOST_FOR_LONE or meaning.of(h.name) == "learning_rate"
+        few = searched <= _MOST_FOR_LONE or meaning.of(h.name) == "learning_rate"
         verdict = "warn" if few and seen.feasible >= FEWEST_LONE_WARNS else "note"
     beyond = _beyond(axis, losses, seen)
-    if len(beyond) >= 3 and beyond.mean() >= WALL:
+    if len(beyond) >= 3 and beyond.mean() >= _WALL:
         wall = Beyond(len(beyond), int(beyond.sum()))
         return replace(found, verdict="note", wall=wall)
     return _wider(replace(found, verdict=verdict), h.name, meaning)
@@ -171,7 +171,7 @@ def rulers(lines: Sequence[Axis]) -> Rulers | None:
 
 def _most_values(axis: Axis) -> float:
     """How many values an axis may have to be fitted: few, if they have no order."""
-    return np.inf if axis.hyperparameter.range.ordered else MOST_UNORDERED
+    return np.inf if axis.hyperparameter.range.ordered else _MOST_UNORDERED
 
 
 def _wider(found: Edge, name: str, meaning: Meaning) -> Edge:
@@ -227,13 +227,13 @@ def _of_study(
 def _finding(results: Results, scope: Scope, about: str, edges: Sequence[Edge]) -> Finding:
     ordered = sorted(edges, key=lambda e: -RANK[e.verdict])
     evidence = BoundaryEvidence(
-        tuple(ordered), expected_false_flags=round(FALSE_FLAGS * len(edges), 3)
+        tuple(ordered), expected_false_flags=round(_FALSE_FLAGS * len(edges), 3)
     )
     speaking = [e for e in ordered if e.speaks]
     if not speaking:
         return Finding(check="boundary", scope=scope, about=about, verdict="ok", evidence=evidence)
     times = float(np.prod([e.times for e in speaking if e.verdict == "warn"]))
-    trials = round(results.round.trials_per_study * min(times, MOST_GROWTH))
+    trials = round(results.round.trials_per_study * min(times, _MOST_GROWTH))
     evidence = replace(evidence, trials_per_study=trials)
     actions = tuple(e.action for e in speaking)
     if evidence.proposed:

@@ -63,7 +63,7 @@ QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
     sensitivity,
     variance,
 )
-MANY = 10  # studies: with fewer, a warning of one is worth looking at
+_MANY = 10  # studies: with fewer, a warning of one is worth looking at
 
 
 def check(results: Results) -> Findings:
@@ -89,7 +89,7 @@ def by_chance(findings: Iterable[Finding], best: str) -> list[Finding]:
     kept = list(findings)
     warned = [f for f in kept if f.verdict == "warn" and f.scope == "study"]
     asked = sum(f.verdict != "cannot_judge" for f in kept)
-    if asked < MANY or len(warned) > expected_flags(asked):
+    if asked < _MANY or len(warned) > expected_flags(asked):
         return kept
     return [
         replace(f, verdict="note", chance_among=asked) if f in warned and f.about != best else f

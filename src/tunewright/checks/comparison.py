@@ -36,8 +36,8 @@ from tunewright.stats.half_sampling import (
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
-WEAK = 12  # trials each: below it equal settings are called different in up to 12 %
-MOST_ARMS = 50  # compared with the best one; the worst of more settings are left out
+_WEAK = 12  # trials each: below it equal settings are called different in up to 12 %
+_MOST_ARMS = 50  # compared with the best one; the worst of more settings are left out
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def pairs(results: Results) -> list[Pair]:
             _pair(*ranked[0], *other),
             resolves=APART * (smallest_difference(results, first, other[0].study) or 0.0),
         )
-        for other in ranked[1 : MOST_ARMS + 1]
+        for other in ranked[1 : _MOST_ARMS + 1]
     ]
 
 
@@ -197,7 +197,7 @@ def _of_lists(results: Results) -> Finding:
     evidence = ComparisonEvidence(
         best=judged[0].best.label,
         trials=halves.trials,
-        weak=halves.trials < WEAK,
+        weak=halves.trials < _WEAK,
         pairs=compared,
         small_rates=_small_rates(results),
     )

@@ -31,7 +31,7 @@ from tunewright.store.trial import Trial
 FEWEST = 6  # feasible trials
 # chosen on one half of the recorded data, measured on the other: bench/results/verdicts.md
 SHARE = 0.6  # of what the second half of the trials brought: the average gain of doubling
-REACH = 1.5  # times the distance from the best to the sixth best: seldom does doubling gain more
+_REACH = 1.5  # times the distance from the best to the sixth best: seldom does doubling gain more
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Sampling:
     @property
     def gain_interval(self) -> tuple[float, float]:
         """What doubling this study brings, in at least 90 of 100 studies (bench/verdicts)."""
-        return 0.0, max(REACH * (self.sixth - self.best), self.expected_gain)
+        return 0.0, max(_REACH * (self.sixth - self.best), self.expected_gain)
 
     def too_few(self, reference: float) -> bool:
         """Whether the study is too small to see a difference of this size.
@@ -124,7 +124,7 @@ class DensityEvidence(Evidence):
     reference: Reference | None = None
 
 
-def gap_of_settings(results: Results, studies: Sequence[Settled]) -> float | None:
+def _gap_of_settings(results: Results, studies: Sequence[Settled]) -> float | None:
     """How far apart the bests of the two best scientific settings are."""
     bests = [losses_of(results, own.trials).min(initial=np.inf) for own in studies]
     ordered = sorted(float(best) for best in bests if np.isfinite(best))
@@ -148,7 +148,7 @@ def reference(results: Results, study: Settled, gap: float | None) -> Reference 
 def density(results: Results) -> list[Finding]:
     """Ask each study whether more trials would have changed its best by what matters."""
     studies = settled(results)
-    gap = gap_of_settings(results, studies)
+    gap = _gap_of_settings(results, studies)
     findings = [_ask(results, study, gap) for study in studies]
     return said_once(findings, results.round.name)
 

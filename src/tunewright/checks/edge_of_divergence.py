@@ -22,9 +22,9 @@ from tunewright.messages import Message
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
-NEAR = 0.75  # decades below the threshold; 1.0 called 12 % of a set whose best lies 1.5 below
-FEWEST = 6  # feasible trials
-DRAWS = 299
+_NEAR = 0.75  # decades below the threshold; 1.0 called 12 % of a set whose best lies 1.5 below
+_FEWEST = 6  # feasible trials
+_DRAWS = 299
 P = 0.05
 
 
@@ -43,16 +43,16 @@ def nearness(own: Region, losses: Floats, rows: Sequence[int]) -> Nearness | Non
     feasible = np.isfinite(losses[list(rows)])
     y = losses[list(rows)][feasible]
     below = sign * (own.threshold - own.feature.values[feasible])  # distance in decades
-    if len(y) < FEWEST or not own.feature.logarithmic:
+    if len(y) < _FEWEST or not own.feature.logarithmic:
         return None
     k = max(3, math.ceil(0.15 * len(y)))
     top = np.argsort(y, kind="stable")[:k]
     towards = -np.maximum(below, 0.0)
     random = np.random.default_rng([0xED0E, len(y)])
-    picked = np.argsort(random.random((DRAWS, len(y))), axis=1)[:, :k]
+    picked = np.argsort(random.random((_DRAWS, len(y))), axis=1)[:, :k]
     drawn = towards[picked].mean(axis=1)
-    p = float((1 + (drawn >= towards[top].mean() - 1e-12).sum()) / (DRAWS + 1))
-    near = p < P and below[top[0]] < NEAR and (below[top[:3]] < NEAR).sum() >= 2
+    p = float((1 + (drawn >= towards[top].mean() - 1e-12).sum()) / (_DRAWS + 1))
+    near = p < P and below[top[0]] < _NEAR and (below[top[:3]] < _NEAR).sum() >= 2
     return Nearness(p, float(below[top[0]]), bool(near))
 
 
@@ -90,10 +90,10 @@ def _ask(results: Results, study: Settled) -> Finding:
         if not any(h.name == rate for h in study.study.space):
             why = Message("judge.rate_not_searched", {"rate": rate})
             return _cannot_judge(about, why, Declare("learning_rate"))
-        if found.bad and len(study.trials) - len(found.bad) < FEWEST:
+        if found.bad and len(study.trials) - len(found.bad) < _FEWEST:
             # nothing to compare with: whatever diverged may have done so everywhere
             return _cannot_judge(
-                about, Message("judge.feasible_beside_diverged", {"needed": FEWEST})
+                about, Message("judge.feasible_beside_diverged", {"needed": _FEWEST})
             )
         return Finding(
             check="edge_of_divergence",
@@ -110,7 +110,7 @@ def _ask(results: Results, study: Settled) -> Finding:
         if near is not None and (worst is None or near.near):
             worst = branch, where, near
     if worst is None:
-        return _cannot_judge(about, Message("judge.feasible_beside_diverged", {"needed": FEWEST}))
+        return _cannot_judge(about, Message("judge.feasible_beside_diverged", {"needed": _FEWEST}))
     branch, where, near = worst
     edge = Edge(
         branch=branch,

@@ -19,9 +19,9 @@ from tunewright.messages import Message
 from tunewright.stats.crowding import Side
 from tunewright.store.results import Results
 
-LARGE = 2.0  # times as many trials: the best of more is better without being better
+_LARGE = 2.0  # times as many trials: the best of more is better without being better
 P = 0.01  # of a difference in feasible trials
-SHOWN = 3  # settings of one kind
+_SHOWN = 3  # settings of one kind
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def _tuned(own: Settled, feasible: Mapping[int, int]) -> SettingTuned:
 def _budgets(tuned: Sequence[SettingTuned]) -> Uneven | None:
     most = max(tuned, key=lambda own: own.trials)
     fewest = min(tuned, key=lambda own: own.trials)
-    return Uneven(most, fewest) if most.trials >= LARGE * fewest.trials else None
+    return Uneven(most, fewest) if most.trials >= _LARGE * fewest.trials else None
 
 
 def _infeasible(tuned: Sequence[SettingTuned]) -> tuple[Uneven, ...]:
@@ -243,7 +243,7 @@ def _infeasible(tuned: Sequence[SettingTuned]) -> tuple[Uneven, ...]:
         and 2 * own.feasible <= most.feasible
         and _fewer(own.feasible, own.trials, most.feasible, most.trials) < P / (len(tuned) - 1)
     ]
-    return tuple(found[:SHOWN])
+    return tuple(found[:_SHOWN])
 
 
 def _fewer(left: int, of: int, full: int, of_full: int) -> float:
@@ -266,7 +266,7 @@ def _ends(results: Results, best: int) -> tuple[AtEnd, ...]:
         ]
         if study.number != best and crowded:
             behind.append(AtEnd(study.label, crowded[0].column, crowded[0].seen.side))
-    return tuple(behind[:SHOWN])
+    return tuple(behind[:_SHOWN])
 
 
 def _place(e: Edge) -> tuple[str, str]:

@@ -19,9 +19,9 @@ from tunewright.finding import Evidence, Finding, NotJudged, Verdict, said_once
 from tunewright.messages import Message
 from tunewright.store.results import Results
 
-FEWEST = 3  # ended trials
-MOST_REASONS = 10
-USUAL, MANY, NEARLY_ALL = 0.25, 0.5, 0.8  # 16 to 62 % in published studies of wide ranges
+_FEWEST = 3  # ended trials
+_MOST_REASONS = 10
+_USUAL, _MANY, _NEARLY_ALL = 0.25, 0.5, 0.8  # 16 to 62 % in published studies of wide ranges
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ def infeasible(results: Results) -> list[Finding]:
 
 def _ask(results: Results, study: Settled) -> Finding:
     about, count = study.study.label, len(study.trials)
-    if count < FEWEST:
-        facts = {"ended": count, "needed": FEWEST, "adaptive": study.adaptive}
+    if count < _FEWEST:
+        facts = {"ended": count, "needed": _FEWEST, "adaptive": study.adaptive}
         why = NotJudged(Message("infeasible.few_trials", facts))
         run = (RunTrials(results.round.name),)
         return Finding(
@@ -141,7 +141,7 @@ def _ask(results: Results, study: Settled) -> Finding:
         far_above=tuple(number for number in found.far if number is not None),
         reasons=_reasons(study),
         regions=tuple(_evidence(branch, own) for branch, own, _ in found.regions),
-        nearly_all=bad == count or (bad / count > NEARLY_ALL and low > MANY),
+        nearly_all=bad == count or (bad / count > _NEARLY_ALL and low > _MANY),
     )
     verdict, actions = _judged(results, evidence)
     return Finding(
@@ -176,9 +176,9 @@ def _judged(results: Results, seen: InfeasibleEvidence) -> tuple[Verdict, tuple[
     narrower = tuple(Advise("leave_out_region", _facts(own)) for own in clear)
     # or make that region trainable
     remedies: tuple[Action, ...] = (*narrower, Probe("warmup", name), Probe("clip", name))
-    if seen.interval[0] > MANY:
+    if seen.interval[0] > _MANY:
         return "warn", (*remedies, NextRound(name))
-    if seen.share >= USUAL:
+    if seen.share >= _USUAL:
         return "note", remedies if clear else (look,)
     return "ok", remedies if clear else ()
 
@@ -198,7 +198,7 @@ def _reasons(study: Settled) -> tuple[ReasonCount, ...]:
         for trial in study.trials
         if trial.status == "infeasible"
     )
-    return tuple(ReasonCount(*counted) for counted in found.most_common(MOST_REASONS))
+    return tuple(ReasonCount(*counted) for counted in found.most_common(_MOST_REASONS))
 
 
 def _branch(study: Settled, rows: Sequence[int], groups: int) -> tuple[Shared, ...]:

@@ -21,8 +21,8 @@ from tunewright.stats.spikes import LONGEST
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-JUST_ABOVE = 10.0  # times the best learning rate
-FEWEST_ABOVE, NEAREST = 3, 20  # trials there
+_JUST_ABOVE = 10.0  # times the best learning rate
+_FEWEST_ABOVE, _NEAREST = 3, 20  # trials there
 
 
 def remedies(results: Results) -> tuple[Action, ...]:
@@ -75,11 +75,11 @@ class Above:
     @property
     def speaks(self) -> bool:
         """Whether half of at least three are unstable: fixing that may allow a higher rate."""
-        return self.trials >= FEWEST_ABOVE and 2 * len(self.unstable) >= self.trials
+        return self.trials >= _FEWEST_ABOVE and 2 * len(self.unstable) >= self.trials
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstabilityEvidence(CurveEvidence):
+class _InstabilityEvidence(CurveEvidence):
     """When training was unstable, and how stable it is just above the best learning rate."""
 
     above_best_rate: Above | None  # None if no learning rate was searched
@@ -95,8 +95,8 @@ def just_above(results: Results, judged: Judged) -> Above | None:
     if best is None:
         return None
     ended = [t for t in results.of(judged.study) if t.status in ("completed", "infeasible")]
-    above = [t for t in ended if best < (_rate(t, name) or 0.0) <= JUST_ABOVE * best]
-    above = sorted(above, key=lambda trial: _rate(trial, name) or 0.0)[:NEAREST]
+    above = [t for t in ended if best < (_rate(t, name) or 0.0) <= _JUST_ABOVE * best]
+    above = sorted(above, key=lambda trial: _rate(trial, name) or 0.0)[:_NEAREST]
     unstable = [t.number for t in above if t.status == "infeasible" and diverged(results, t)]
     early, mid = 0, 0
     loss = results.meaning.name("train_loss")
@@ -136,7 +136,7 @@ def _answer(
     if said.because:
         own = [episode for r in said.speakers for episode in r.facts.episodes]
         early = sum(episode.early for episode in own)
-        evidence = InstabilityEvidence(
+        evidence = _InstabilityEvidence(
             **seen.fields,
             above_best_rate=above,
             early=early,
@@ -144,7 +144,7 @@ def _answer(
             worst=max(own, key=lambda episode: episode.z),
         )
         return Answer(said.verdict, evidence, remedies(results))
-    evidence = InstabilityEvidence(**seen.fields, above_best_rate=above)
+    evidence = _InstabilityEvidence(**seen.fields, above_best_rate=above)
     if above is not None and above.speaks:
         return Answer("note", evidence, remedies(results))
     return Answer("ok", evidence)

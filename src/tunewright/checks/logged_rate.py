@@ -9,8 +9,8 @@ from tunewright.stats.noise import Floats
 from tunewright.store.curves import Curve
 from tunewright.store.trial import Trial
 
-DECAYED = 0.1  # of the peak: below it improvement at the end is the schedule's doing
-STEP = 1.5  # ratio of neighbouring values that counts as a step
+_DECAYED = 0.1  # of the peak: below it improvement at the end is the schedule's doing
+_STEP = 1.5  # ratio of neighbouring values that counts as a step
 
 
 def learning_rates(trial: Trial, meaning: Meaning) -> Curve | None:
@@ -26,13 +26,13 @@ def learning_rates(trial: Trial, meaning: Meaning) -> Curve | None:
 
 def decayed(rates: Curve) -> bool:
     """Whether the learning rate ended below a tenth of its peak."""
-    return bool(rates.values[-1] < DECAYED * rates.values.max())
+    return bool(rates.values[-1] < _DECAYED * rates.values.max())
 
 
 def steps_of(rates: Curve) -> Floats:
     """The training steps at which the learning rate jumped, up or down."""
     before, after = rates.values[:-1], rates.values[1:]
-    jumped = (after > STEP * before) | (before > STEP * after)
+    jumped = (after > _STEP * before) | (before > _STEP * after)
     return rates.steps[1:][jumped].astype(np.float64)
 
 

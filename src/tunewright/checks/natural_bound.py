@@ -10,7 +10,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import Range, is_number
 
 # meanings whose values cannot pass 1
-BELOW_ONE = ("momentum", "beta1", "beta2")
+_BELOW_ONE = ("momentum", "beta1", "beta2")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def natural_bound(
         return NaturalBound(at, off=True)
     if side == "low" and at == 0:
         return NaturalBound(0.0, off=name in meaning.regularisers)
-    unit_like = meaning.of(name) in BELOW_ONE or name in meaning.regularisers
+    unit_like = meaning.of(name) in _BELOW_ONE or name in meaning.regularisers
     if side == "high" and at == 1 and unit_like:
         return NaturalBound(1.0)
     return None

@@ -42,10 +42,10 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 MEDIAN_LIMIT = 2.2
-SURELY = 7.0  # standard errors: one such curve is no chance, however many were read
+_SURELY = 7.0  # standard errors: one such curve is no chance, however many were read
 BROAD = 0.2  # of the evaluations: the width of the broad means
 Kind = Literal["overfitting", "training too", "unknown"]
-Positions = npt.NDArray[np.int64]
+_Positions = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ def got_worse(curves: NoisyCurves) -> Worse:
     return Worse(lowest, rise, z, matters, flagged | _risen_slowly(curves))
 
 
-def _risen(curves: NoisyCurves, means: Floats, width: int) -> tuple[Positions, Floats, Floats]:
+def _risen(curves: NoisyCurves, means: Floats, width: int) -> tuple[_Positions, Floats, Floats]:
     """Where each moving mean is lowest, how far it rose to the end, and that in standard errors."""
     lowest = means.argmin(axis=1)
     rise = means[:, -1] - means.min(axis=1)
@@ -184,10 +184,10 @@ def _readings(results: Results, table: SpacedCurves) -> list[Reading[Worsened]]:
     return readings
 
 
-Stretch = tuple[float, float]  # after the first step, up to and including the second
+_Stretch = tuple[float, float]  # after the first step, up to and including the second
 
 
-def _stretches(steps: npt.NDArray[np.int64], lowest: int, width: int) -> tuple[Stretch, Stretch]:
+def _stretches(steps: npt.NDArray[np.int64], lowest: int, width: int) -> tuple[_Stretch, _Stretch]:
     """The lowest stretch of a curve and its last one, in training steps."""
     before = np.concatenate([[2 * steps[0] - steps[1]], steps[:-1]])
     last = len(steps) - width
@@ -197,7 +197,7 @@ def _stretches(steps: npt.NDArray[np.int64], lowest: int, width: int) -> tuple[S
     )
 
 
-def _kind(trial: Trial, metric: str, stretches: tuple[Stretch, Stretch], share: float) -> Kind:
+def _kind(trial: Trial, metric: str, stretches: tuple[_Stretch, _Stretch], share: float) -> Kind:
     """Overfitting, unless the training loss rose over the same time, by a comparable share.
 
     Validation and training may be measured in different units, so each rise is taken as a share
@@ -292,7 +292,7 @@ def _elsewhere(readings: list[Reading[Worsened]]) -> Elsewhere:
     far beyond what the rule asks for.
     """
     flagged = [reading for reading in readings if reading.flagged and _overfits(reading)]
-    surely = [r for r in flagged if r.z > SURELY + 40 / r.points]
+    surely = [r for r in flagged if r.z > _SURELY + 40 / r.points]
     chance = not surely and len(flagged) <= expected_flags(len(readings))
     return Elsewhere(
         judged=len(readings),

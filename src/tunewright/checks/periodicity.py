@@ -23,8 +23,8 @@ from tunewright.finding import Finding
 from tunewright.stats.noise import ROBUST, Floats
 from tunewright.store.results import Results
 
-FEWEST = 40  # evaluations
-CHANCE = 0.002  # flagged below this
+_FEWEST = 40  # evaluations
+_CHANCE = 0.002  # flagged below this
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ def periods(values: Floats) -> Period:
     """Search the last 75 % of each curve for a cycle of any length (Fisher's g)."""
     cycles, shares = _spectrum(values)
     chance = fisher_chance(shares.max(axis=1), len(cycles))
-    return Period(1 / cycles[shares.argmax(axis=1)], chance, chance < CHANCE)
+    return Period(1 / cycles[shares.argmax(axis=1)], chance, chance < _CHANCE)
 
 
 def periods_of_epoch(values: Floats, epoch: float) -> Period | None:
@@ -51,22 +51,22 @@ def periods_of_epoch(values: Floats, epoch: float) -> Period | None:
     cycles, shares = _spectrum(values)
     bin_width = cycles[1] - cycles[0]
     near = np.zeros(len(cycles), dtype=bool)
-    for frequency in epoch_frequencies(epoch):
+    for frequency in _epoch_frequencies(epoch):
         near |= np.abs(cycles - frequency) < bin_width
     if not near.any():
         return None
     shares, at = shares[:, near], cycles[near]
     single = (1 - shares.max(axis=1)) ** (len(cycles) - 1)
     chance = 1 - (1 - single) ** int(near.sum())
-    return Period(1 / at[shares.argmax(axis=1)], chance, chance < CHANCE)
+    return Period(1 / at[shares.argmax(axis=1)], chance, chance < _CHANCE)
 
 
-def epoch_frequencies(epoch: float) -> Floats:
+def _epoch_frequencies(epoch: float) -> Floats:
     """Cycles per evaluation that an epoch of so many evaluations, halves and thirds of it show.
 
     An epoch shorter than two evaluations shows as a slower cycle, like a wheel on film.
 
-    >>> epoch_frequencies(10.0), epoch_frequencies(0.8)
+    >>> _epoch_frequencies(10.0), epoch_frequencies(0.8)
     (array([0.1, 0.2, 0.3]), array([0.25, 0.5 , 0.25]))
     """
     frequency = np.arange(1, 4) / epoch % 1.0
@@ -119,7 +119,7 @@ def fisher_chance(share: Floats, ordinates: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class Cycle(TrialFacts):
+class _Cycle(TrialFacts):
     """The strongest cycle of one trial."""
 
     period_steps: float
@@ -128,7 +128,7 @@ class Cycle(TrialFacts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeriodicityEvidence(CurveEvidence):
+class _PeriodicityEvidence(CurveEvidence):
     """The period of the objective, where it has one."""
 
     period_steps: float | None = None  # the median of the trials that carry the verdict
@@ -142,12 +142,12 @@ def periodicity(results: Results) -> list[Finding]:
         objective_metric(results),
         read=lambda _, table: _readings(results, table),
         answer=lambda _, said, seen: _answer(results, said, seen),
-        fewest=FEWEST,
+        fewest=_FEWEST,
     )
     return ask(results, question)
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading[Cycle]]:
+def _readings(results: Results, table: SpacedCurves) -> list[Reading[_Cycle]]:
     """Read the longest piece of each curve without a step of the learning rate in it."""
     pieces: dict[tuple[int, int], list[int]] = {}
     for row, trial in enumerate(table.trials):
@@ -155,7 +155,7 @@ def _readings(results: Results, table: SpacedCurves) -> list[Reading[Cycle]]:
         cuts = [] if rates is None else np.searchsorted(table.steps[row], steps_of(rates)).tolist()
         edges = [0, *cuts, table.values.shape[1]]
         piece = max(pairwise(edges), key=lambda edge: edge[1] - edge[0])
-        if piece[1] - piece[0] >= FEWEST:
+        if piece[1] - piece[0] >= _FEWEST:
             pieces.setdefault(piece, []).append(row)
     epoch_steps = results.meaning.number("steps_per_epoch")
     readings = []
@@ -167,7 +167,7 @@ def _readings(results: Results, table: SpacedCurves) -> list[Reading[Cycle]]:
         for at, row in enumerate(rows):
             of_epoch = known is not None and bool(known.flagged[at])
             shown = known if known is not None and of_epoch else found
-            facts = Cycle(
+            facts = _Cycle(
                 trial=table.trials[row].number,
                 period_steps=float(shown.length[at] * gap),
                 chance=float(shown.chance[at]),
@@ -179,11 +179,11 @@ def _readings(results: Results, table: SpacedCurves) -> list[Reading[Cycle]]:
     return readings
 
 
-def _answer(results: Results, said: Statement[Cycle], seen: CurveEvidence) -> Answer:
+def _answer(results: Results, said: Statement[_Cycle], seen: CurveEvidence) -> Answer:
     if not said.because:
-        return Answer("ok", PeriodicityEvidence(**seen.fields))
+        return Answer("ok", _PeriodicityEvidence(**seen.fields))
     found = [reading.facts for reading in said.speakers]
-    evidence = PeriodicityEvidence(
+    evidence = _PeriodicityEvidence(
         **seen.fields,
         period_steps=float(np.median([facts.period_steps for facts in found])),
         of_epoch=2 * sum(facts.of_epoch for facts in found) > len(found),

@@ -19,7 +19,7 @@ from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-SHOWN = 20  # trials listed as evidence
+_SHOWN = 20  # trials listed as evidence
 Part = Literal[
     "source files", "commit", "uncommitted changes", "package versions", "python", "device"
 ]
@@ -120,8 +120,8 @@ def _difference(
         SameOrigin(
             value,
             len(group),
-            tuple(t.number for t in group if t.number is not None)[:SHOWN],
-            tuple(t.parent for t in group if t.number is None and t.parent is not None)[:SHOWN],
+            tuple(t.number for t in group if t.number is not None)[:_SHOWN],
+            tuple(t.parent for t in group if t.number is None and t.parent is not None)[:_SHOWN],
         )
         for value, group in groups.items()
     )

@@ -26,7 +26,7 @@ from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results
 
-FEWEST = 40  # evaluations: with 20 no plateau stands out from a slow descent
+_FEWEST = 40  # evaluations: with 20 no plateau stands out from a slow descent
 LIMIT, MEDIAN_LIMIT = 2.0, 1.5
 SHARE = 0.02  # of the improvement and of the best value: what counts as no difference by default
 
@@ -109,7 +109,7 @@ def saturated(results: Results) -> list[Finding]:
         answer=lambda judged, said, seen: _answer(results, judged, said, seen),
         median_limit=MEDIAN_LIMIT,
         many="note",  # weaker trials show little about how long the best need
-        fewest=FEWEST,
+        fewest=_FEWEST,
     )
     return ask(results, question)
 
@@ -123,7 +123,7 @@ def _training(results: Results, judged: Judged) -> TrainingSettled | None:
     found = [
         bool(flagged)
         for table in tables(best, metric.name, metric.sign)
-        if table.values.shape[1] >= FEWEST
+        if table.values.shape[1] >= _FEWEST
         for flagged in saturation(noisy_curves(table.values)).flagged
     ]
     return TrainingSettled(metric.name, sum(found), len(found)) if found else None

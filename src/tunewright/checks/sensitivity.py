@@ -38,17 +38,17 @@ from tunewright.stats.additive import (
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
-FEWEST = 10  # feasible trials
-SPARE = 4  # degrees of freedom a fit leaves
-FEWEST_FOR_ALL = 3  # feasible trials for each term, to fit every axis at once
-FEWEST_PER_TERM = 2  # feasible trials for each term of the fit, to look for interactions
+_FEWEST = 10  # feasible trials
+_SPARE = 4  # degrees of freedom a fit leaves
+_FEWEST_FOR_ALL = 3  # feasible trials for each term, to fit every axis at once
+_FEWEST_PER_TERM = 2  # feasible trials for each term of the fit, to look for interactions
 LARGEST = 2000  # trials: more change nothing but the work
-MOST_VALUES = 8  # of a list without order
-MOST_AXES = 40
-MOST_NAMED = 4  # hyperparameters named as candidates to fix
-RESAMPLES = 200
-LEVEL = 0.05  # of false discoveries among those reported to matter
-UNSEEN = 0.2  # a p above it: no sign of an effect
+_MOST_VALUES = 8  # of a list without order
+_MOST_AXES = 40
+_MOST_NAMED = 4  # hyperparameters named as candidates to fix
+_RESAMPLES = 200
+_LEVEL = 0.05  # of false discoveries among those reported to matter
+_UNSEEN = 0.2  # a p above it: no sign of an effect
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class SensitivityEvidence(Evidence):
     @property
     def unseen(self) -> tuple[str, ...]:
         """The names of those without a sign of an effect."""
-        return tuple(one.name for one in self.importances if one.p > UNSEEN)
+        return tuple(one.name for one in self.importances if one.p > _UNSEEN)
 
     @property
     def together(self) -> tuple[str, ...]:
@@ -110,14 +110,14 @@ def importances(lines: Sequence[Axis]) -> list[Importance]:
     scores = normal_scores(lines[0].losses[rows])
     blocks = [_terms(axis, axis.units[rows]) for axis in lines]
     count, terms = len(rows), 1 + sum(block.shape[1] for block in blocks)
-    few = count < FEWEST_FOR_ALL * terms
+    few = count < _FEWEST_FOR_ALL * terms
     rulers = chosen(blocks, scores) if few else list(range(len(blocks)))
     own, drawn, p = [], [], []
     random = np.random.default_rng([0x5E45, count])
-    picked = random.integers(0, count, (RESAMPLES, count))
+    picked = random.integers(0, count, (_RESAMPLES, count))
     for number, block in enumerate(blocks):
         others = [blocks[n] for n in rulers if n != number]
-        while others and sum(b.shape[1] for b in (*others, block)) > count - SPARE:
+        while others and sum(b.shape[1] for b in (*others, block)) > count - _SPARE:
             others.pop()  # the least clear of them
         rest = basis(with_ones(others, count))
         added = basis(block - rest @ (rest.T @ block))
@@ -159,7 +159,7 @@ def interactions(lines: Sequence[Axis]) -> list[Interaction] | None:
     rows = _feasible(lines)
     blocks = [_terms(axis, axis.units[rows]) for axis in lines]
     terms = 1 + sum(block.shape[1] for block in blocks)
-    if len(ordered) < 2 or len(rows) < FEWEST_PER_TERM * terms + 2:
+    if len(ordered) < 2 or len(rows) < _FEWEST_PER_TERM * terms + 2:
         return None
     scores = normal_scores(lines[0].losses[rows])
     fit = basis(with_ones(blocks, len(rows)))
@@ -190,7 +190,7 @@ def discoveries(p: Floats) -> npt.NDArray[np.bool_]:
     [True, False, True]
     """
     order = np.argsort(p)
-    below = p[order] <= LEVEL * np.arange(1, len(p) + 1) / max(len(p), 1)
+    below = p[order] <= _LEVEL * np.arange(1, len(p) + 1) / max(len(p), 1)
     last = int(np.flatnonzero(below).max(initial=-1))
     real = np.zeros(len(p), dtype=bool)
     real[order[: last + 1]] = True
@@ -206,8 +206,8 @@ def sensitivity(results: Results) -> list[Finding]:
 def _why_no_axis(study: Settled) -> Message:
     """Why there is nothing to weigh: too few trials, or nothing that all of them searched."""
     feasible = sum(trial.value is not None for trial in study.trials)
-    if study.study.space and feasible < FEWEST:
-        facts = {"feasible": feasible, "needed": FEWEST, "adaptive": study.adaptive}
+    if study.study.space and feasible < _FEWEST:
+        facts = {"feasible": feasible, "needed": _FEWEST, "adaptive": study.adaptive}
         return Message("sensitivity.few_trials", facts)
     return Message("sensitivity.nothing_searched")
 
@@ -217,17 +217,17 @@ def _ask(results: Results, study: Settled) -> Finding:
     # conditional ones are active in some trials only, and are weighed among these
     every = axes(results, study)
     lines = [a for a in every if len(a.trials) == len(study.trials)]
-    lines = [a for a in lines if _usable(a)][:MOST_AXES]
+    lines = [a for a in lines if _usable(a)][:_MOST_AXES]
     partial = [a for a in every if len(a.trials) < len(study.trials)]
-    weighed = [one for a in partial[:MOST_AXES] if (one := _conditional(a, every)) is not None]
+    weighed = [one for a in partial[:_MOST_AXES] if (one := _conditional(a, every)) is not None]
     feasible = sum(t.status == "completed" for t in study.trials)
     if not lines and not weighed:
         why = NotJudged(_why_no_axis(study))
         return Finding(
             check="sensitivity", scope="study", about=about, verdict="cannot_judge", evidence=why
         )
-    if feasible < FEWEST:
-        facts = {"feasible": feasible, "needed": FEWEST}
+    if feasible < _FEWEST:
+        facts = {"feasible": feasible, "needed": _FEWEST}
         why = NotJudged(Message("judge.feasible_trials", facts))
         more = RunTrials(name, max(16, 2 * results.round.trials_per_study))
         return Finding(
@@ -250,7 +250,7 @@ def _ask(results: Results, study: Settled) -> Finding:
     )
     actions: tuple[Action, ...] = ()
     if evidence.unseen and evidence.matter:
-        actions = (Advise("fix_candidates", {"names": evidence.unseen[:MOST_NAMED]}),)
+        actions = (Advise("fix_candidates", {"names": evidence.unseen[:_MOST_NAMED]}),)
     return Finding(
         check="sensitivity",
         scope="study",
@@ -263,10 +263,10 @@ def _ask(results: Results, study: Settled) -> Finding:
 
 def _conditional(axis: Axis, every: Sequence[Axis]) -> Importance | None:
     """What a conditional hyperparameter explains in the trials that have it; None if too few do."""
-    if int(axis.feasible.sum()) < FEWEST or not _usable(axis):
+    if int(axis.feasible.sum()) < _FEWEST or not _usable(axis):
         return None
     beside = [own for other in every if (own := _restricted(other, axis)) is not None]
-    lines = [own for own in beside if own.name == axis.name or _usable(own)][:MOST_AXES]
+    lines = [own for own in beside if own.name == axis.name or _usable(own)][:_MOST_AXES]
     return next((one for one in importances(lines) if one.name == axis.name), None)
 
 
@@ -294,7 +294,7 @@ def _centred(units: Floats) -> Floats:
 
 def _usable(axis: Axis) -> bool:
     values = len(np.unique(axis.units[axis.feasible]))
-    return values > 1 and (values <= MOST_VALUES or not _unordered(axis))
+    return values > 1 and (values <= _MOST_VALUES or not _unordered(axis))
 
 
 def _unordered(axis: Axis) -> bool:

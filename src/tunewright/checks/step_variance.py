@@ -31,9 +31,9 @@ from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results
 
-ENOUGH = 40  # evaluations: below it false alarms are too many to warn
-SURE = 0.98  # of the lower limit
-JUMPS = 0.1  # of what training improved: a training loss that jumps by more has not converged
+_ENOUGH = 40  # evaluations: below it false alarms are too many to warn
+_SURE = 0.98  # of the lower limit
+_JUMPS = 0.1  # of what training improved: a training loss that jumps by more has not converged
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def selection_gain(curves: NoisyCurves, chosen: bool = True) -> SelectionGain:
     gain = late_sd * ndtri((chances - 0.375) / (chances + 0.25)) if chosen else late_sd
     independent = (1 - curves.correlation) / (1 + curves.correlation)
     freedom = np.maximum(3.0, 0.75 * curves.evaluations * independent - 4)
-    at_least = gain * np.sqrt(freedom / chdtri(freedom, 1 - SURE))
+    at_least = gain * np.sqrt(freedom / chdtri(freedom, 1 - _SURE))
     return SelectionGain(late_sd, gain, at_least)
 
 
@@ -167,7 +167,7 @@ def _training(results: Results, judged: Judged) -> TrainingJumps | None:
         total = np.maximum(curves.total, 1e-300)
         sds += found.late_sd.tolist()
         shares += (found.late_sd / total).tolist()
-        sure += int((found.at_least > JUMPS * total).sum())
+        sure += int((found.at_least > _JUMPS * total).sum())
     if not sds:
         return None
     return TrainingJumps(
@@ -200,7 +200,7 @@ def _answer(
         return Answer("note", evidence, _calmer(rate_at_end))
     if not spoke:
         return Answer("ok", evidence)
-    few = said.speakers[0].points < ENOUGH
+    few = said.speakers[0].points < _ENOUGH
     actions = _remedies(results, rate_at_end)
     return Answer("note" if few else said.verdict, evidence, actions)
 

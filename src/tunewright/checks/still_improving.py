@@ -27,9 +27,9 @@ from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves, slope_vari
 from tunewright.store.results import Results
 
 MEDIAN_LIMIT = 2.2
-DECAYING = ("cosine", "linear")  # schedules that end near zero
-CONSTANT = "constant"
-GENEROUS = Advise("generous_length")
+_DECAYING = ("cosine", "linear")  # schedules that end near zero
+_CONSTANT = "constant"
+_GENEROUS = Advise("generous_length")
 # over the last quarter of training; "declared": it is on, and nothing shows what it does
 Schedule = Literal["decaying", "steady", "declared", "unknown"]
 
@@ -134,7 +134,7 @@ def _answer(
     if not said.because:
         return _flat(results, said, evidence)
     if schedules.count("decaying") * 2 >= len(schedules):
-        actions: tuple[Action, ...] = (*_branches(results, said.speakers[0]), GENEROUS)
+        actions: tuple[Action, ...] = (*_branches(results, said.speakers[0]), _GENEROUS)
         return Answer("cannot_judge", evidence, actions)
     log = (Advise("log_learning_rate"),) if {"unknown", "declared"} & set(schedules) else ()
     fit = () if evidence.not_fit is None else (Advise("fit_before_regularising"),)
@@ -158,7 +158,7 @@ def _flat(results: Results, said: Statement[Gained], evidence: StillImprovingEvi
     if not lowered or lowered * 2 < len(schedules):
         return Answer("ok", evidence)
     log = (Advise("log_learning_rate"),) if "declared" in schedules else ()
-    actions = (*log, *_branches(results, said.top[0]), _longer(results, said.top[0]), GENEROUS)
+    actions = (*log, *_branches(results, said.top[0]), _longer(results, said.top[0]), _GENEROUS)
     return Answer("cannot_judge", replace(evidence, schedules=schedules), actions)
 
 
@@ -185,10 +185,10 @@ def _schedule(results: Results, reading: Reading[Gained]) -> Schedule:
         return "decaying" if decayed(rates) or stepped(rates, first, last) else "steady"
     name = results.meaning.name("schedule")
     declared = reading.trial.configuration.get(name)
-    if isinstance(declared, str) and any(kind in declared.lower() for kind in DECAYING):
+    if isinstance(declared, str) and any(kind in declared.lower() for kind in _DECAYING):
         return "decaying"
     if declared is None:
         return "unknown"
-    off = results.meaning.off_by_name.get(name, CONSTANT)
-    constant = isinstance(declared, str) and CONSTANT in declared.lower()  # after a warm-up
+    off = results.meaning.off_by_name.get(name, _CONSTANT)
+    constant = isinstance(declared, str) and _CONSTANT in declared.lower()  # after a warm-up
     return "steady" if declared == off or constant else "declared"

@@ -22,7 +22,7 @@ from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results
 
-BLOCKS = 10
+_BLOCKS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +40,16 @@ class Rise:
 
 def rising(curves: NoisyCurves) -> Rise:
     """Look for two successive blocks above an earlier one: a single bad block is no trend."""
-    width = curves.evaluations // BLOCKS
-    skipped = curves.evaluations - BLOCKS * width
+    width = curves.evaluations // _BLOCKS
+    skipped = curves.evaluations - _BLOCKS * width
     rows = np.arange(len(curves.values))
-    blocks = curves.values[:, skipped:].reshape(-1, BLOCKS, width).mean(axis=2)
-    factors = np.maximum(1.0, curves.local_factor[:, skipped + width // 2 :: width][:, :BLOCKS])
+    blocks = curves.values[:, skipped:].reshape(-1, _BLOCKS, width).mean(axis=2)
+    factors = np.maximum(1.0, curves.local_factor[:, skipped + width // 2 :: width][:, :_BLOCKS])
     error = curves.mean_sd(width)
     low = np.zeros(len(rows), dtype=np.int64)
     start, end = low.copy(), low.copy()
     rise, z = np.zeros(len(rows)), np.full(len(rows), -np.inf)
-    for later in range(2, BLOCKS):
+    for later in range(2, _BLOCKS):
         low = np.where(blocks[:, later - 2] < blocks[rows, low], later - 2, low)
         both = np.minimum(blocks[:, later], blocks[:, later - 1])
         factor = np.minimum(factors[:, later], factors[:, later - 1])
@@ -78,7 +78,7 @@ class Risen(TrialFacts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingBugEvidence(CurveEvidence):
+class _TrainingBugEvidence(CurveEvidence):
     """Which training losses rise and stay up."""
 
     shown: Risen | None = None  # of the best trial that carries the verdict
@@ -126,18 +126,18 @@ def rise_readings(
 def _block_ends(steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The training steps the blocks lie between: the end of each, and the start of the first."""
     evaluations = steps.shape[1]
-    width = evaluations // BLOCKS
-    at = evaluations - BLOCKS * width + width * np.arange(BLOCKS + 1) - 1
+    width = evaluations // _BLOCKS
+    at = evaluations - _BLOCKS * width + width * np.arange(_BLOCKS + 1) - 1
     return np.asarray(steps[:, np.maximum(at, 0)])
 
 
 def _answer(results: Results, said: Statement[Risen], seen: CurveEvidence) -> Answer:
     if not said.because:
-        return Answer("ok", TrainingBugEvidence(**seen.fields))
+        return Answer("ok", _TrainingBugEvidence(**seen.fields))
     shown = said.speakers[0].facts
     if all(reading.facts.learning_rate_rose for reading in said.speakers):
-        evidence = TrainingBugEvidence(**seen.fields, shown=shown, schedule_rose=True)
+        evidence = _TrainingBugEvidence(**seen.fields, shown=shown, schedule_rose=True)
         return Answer("note", evidence, (Advise("lower_peak_learning_rate"),))
     look = () if shown.trial is None else (ShowTrial(results.round.name, shown.trial),)
     actions = (Advise("suspect_training_bug"), *look, Advise("then_suspect_instability"))
-    return Answer(said.verdict, TrainingBugEvidence(**seen.fields, shown=shown), actions)
+    return Answer(said.verdict, _TrainingBugEvidence(**seen.fields, shown=shown), actions)

@@ -16,12 +16,12 @@ from tunewright.checks.saturated import SaturatedEvidence
 from tunewright.checks.still_improving import StillImprovingEvidence
 from tunewright.finding import Finding
 
-SPEAKS = ("note", "warn")
+_SPEAKS = ("note", "warn")
 
 
 def one_length(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, with at most one opinion about the length of training for each study."""
-    speaking = {(f.check, f.about): f for f in findings if f.verdict in SPEAKS}
+    speaking = {(f.check, f.about): f for f in findings if f.verdict in _SPEAKS}
     outweighed: dict[tuple[str, str], Finding] = {}
     for (name, about), late in speaking.items():
         early = speaking.get(("saturated", about))

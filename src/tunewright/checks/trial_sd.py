@@ -7,7 +7,7 @@ import numpy as np
 from tunewright.design.study import Study
 from tunewright.store.results import Repeats, Results, same_curves
 
-PIPELINE = ("optimizer", "batch_size", "max_train_steps")  # meanings a spread depends on
+_PIPELINE = ("optimizer", "batch_size", "max_train_steps")  # meanings a spread depends on
 FEWEST_REPEATS = 3  # of one trial: a spread of two is too weak to warn on
 
 
@@ -71,6 +71,6 @@ def earlier_repeats(results: Results) -> tuple[str, list[list[float]]]:
 
 def _pipeline(results: Results) -> dict[str, frozenset[str]]:
     """What the trials of a round were trained with, of the settings a spread depends on."""
-    names = [results.meaning.name(meaning) for meaning in PIPELINE]
+    names = [results.meaning.name(meaning) for meaning in _PIPELINE]
     tried = [trial.configuration for trial in results.trials]
     return {name: frozenset(repr(own[name]) for own in tried if name in own) for name in names}

@@ -15,7 +15,7 @@ from tunewright.stats.spikes import FEWEST, spikes
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-EARLY = 0.05  # of training, or the end of warm-up if that is later
+_EARLY = 0.05  # of training, or the end of warm-up if that is later
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def diverged(results: Results, trial: Trial) -> bool:
 
 
 def _early_until(results: Results, trial: Trial, steps: Iterable[int]) -> float:
-    return max(warmup_end(trial, results.meaning), EARLY * max(steps))
+    return max(warmup_end(trial, results.meaning), _EARLY * max(steps))
 
 
 def _covered(known: list[Episode], rise: Risen) -> bool:

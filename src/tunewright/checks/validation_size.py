@@ -24,7 +24,7 @@ from tunewright.stats.measurement import NEIGHBOURS, examples_for, own_sd, sd_of
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-DRAWS = 400
+_DRAWS = 400
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _optimism(results: Results, best: Trial) -> float:
         return 0.0
     sd = np.sqrt(1 - NEIGHBOURS) * np.where(np.isfinite(curve.sd), curve.sd, 0.0)
     values = -results.objective.sign * curve.values
-    noise = np.random.default_rng(0x0B5E).standard_normal((DRAWS, len(values)))
+    noise = np.random.default_rng(0x0B5E).standard_normal((_DRAWS, len(values)))
     seen = values + sd * noise
     picked = seen.argmin(axis=1)
     return float((values[picked] - seen.min(axis=1)).mean())

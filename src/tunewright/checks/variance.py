@@ -16,8 +16,8 @@ from tunewright.stats.measurement import own_sd
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
-FEWEST_FOR_STUDY = 8  # feasible trials
-DRAWS = 200
+_FEWEST_FOR_STUDY = 8  # feasible trials
+_DRAWS = 200
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def optimism(losses: Floats, sd: float) -> float:
     middle, variance = float(half.mean()), float(half.var(ddof=1))
     keep = math.sqrt(max(0.0, 1 - sd * sd / variance)) if variance > 0 else 0.0
     truth = middle + keep * (half - middle)
-    seen = truth + sd * np.random.default_rng(0x0F71).standard_normal((DRAWS, len(half)))
+    seen = truth + sd * np.random.default_rng(0x0F71).standard_normal((_DRAWS, len(half)))
     best = seen.argmin(axis=1)
     return float((truth[best] - seen.min(axis=1)).mean())
 
@@ -161,6 +161,6 @@ def _study_sds(results: Results) -> tuple[StudySd, ...]:
     for own in settled(results):
         losses = losses_of(results, own.trials)
         losses = losses[np.isfinite(losses)]
-        if len(losses) >= FEWEST_FOR_STUDY:
+        if len(losses) >= _FEWEST_FOR_STUDY:
             found.append(StudySd(own.study.label, best_of(losses, len(losses) // 2).sd))
     return tuple(found)

@@ -36,7 +36,7 @@ from tunewright.store.address import masked_words
 
 FINE = 0  # infeasible and failed trials included
 WARNED = 1  # the checklist warns, or `again` gave another value
-WRONG_USE = 2  # a misspelt option, round file, name or workload
+_WRONG_USE = 2  # a misspelt option, round file, name or workload
 UNFINISHED = 3  # the round could not be finished, or every trial failed
 INTERRUPTED = 130  # Ctrl-C, SIGTERM, or `tunewright stop`
 WRONG = (DesignError, WorkloadError, NotFound, MissingExtra, Misuse, PipelineError)
@@ -50,7 +50,7 @@ class Problem:
     where: str = ""  # file and line
     cause: str = ""  # the likely one
     remedy: str = ""  # the next command, or the line to write
-    exit_code: int = WRONG_USE
+    exit_code: int = _WRONG_USE
 
 
 def explain(error: BaseException) -> Problem:
@@ -64,7 +64,7 @@ def explain(error: BaseException) -> Problem:
         return _usage(error)
     if isinstance(error, TunewrightError):
         refused = refusal_of(one.code for one in error.problems)
-        code = WRONG_USE if isinstance(error, WRONG) else UNFINISHED
+        code = _WRONG_USE if isinstance(error, WRONG) else UNFINISHED
         code = code if refused is None else refused.exit_code
         what = error.text_for("shell")
         if not isinstance(error, Misuse):

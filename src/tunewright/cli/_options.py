@@ -48,7 +48,7 @@ from tunewright.store.store import Store
 
 __all__ = ["find_project", "need_project"]
 Chosen = TypeVar("Chosen")
-SUFFIX = ".toml"  # of a round's file
+_SUFFIX = ".toml"  # of a round's file
 StoreOption = Annotated[
     str | None,
     typer.Option(
@@ -153,7 +153,7 @@ SlurmOption = Annotated[
         show_default=False,
     ),
 ]
-SLURM = {
+_SLURM = {
     "partition": "partition",
     "time": "time_limit",
     "account": "account",
@@ -169,8 +169,8 @@ PackOption = Annotated[
         show_default=False,
     ),
 ]
-AUTO = "auto"
-SEARCHES: Mapping[str, Callable[[], Search]] = {"halton": Halton, "bayesian": Bayesian}
+_AUTO = "auto"
+_SEARCHES: Mapping[str, Callable[[], Search]] = {"halton": Halton, "bayesian": Bayesian}
 SearchOption = Annotated[
     str | None,
     typer.Option(
@@ -189,7 +189,7 @@ def round_named(given: str | None) -> str | None:
     >>> round_named("rounds/depth.toml"), round_named("depth.toml"), round_named("depth")
     ('depth', 'depth', 'depth')
     """
-    is_file = given is not None and given.endswith(SUFFIX) and given != SUFFIX
+    is_file = given is not None and given.endswith(_SUFFIX) and given != _SUFFIX
     return PurePath(given).stem if given is not None and is_file else given
 
 
@@ -227,7 +227,7 @@ def judged_by(
     What is not asked for stays as the round has it, its constraints too. `aloud`: the note is
     printed, on the side, for pages that do not show notes.
     """
-    objective = objective_asked(results, minimize, maximize, at)
+    objective = _objective_asked(results, minimize, maximize, at)
     if objective == results.objective:
         return results
     facts = {"now": str(objective), "before": str(results.objective)}
@@ -237,7 +237,7 @@ def judged_by(
     return replace(results.with_objective(objective), notes=(*results.notes, note))
 
 
-def objective_asked(
+def _objective_asked(
     results: Results, minimize: str | None, maximize: str | None, at: str | None
 ) -> Objective:
     """The objective of these options; refuses a metric that no trial has logged."""
@@ -332,7 +332,7 @@ def executor(
     kinds: dict[str, Callable[[], Executor]] = {
         "local": lambda: Local(workers=workers),
         "ray": lambda: Ray(address, amounts(resources), workers=workers),
-        "slurm": lambda: on_slurm(workers, slurm or []),
+        "slurm": lambda: _on_slurm(workers, slurm or []),
         "inline": Inline,
     }
     return chosen(on, kinds, "--on")()
@@ -352,10 +352,10 @@ def packed(pack: str, on: str, workers: int | None) -> Packed:
     return Packed(None if pack == "auto" else int(pack), device=devices.found() or 0)
 
 
-def on_slurm(workers: int | None, given: list[str]) -> Slurm:
+def _on_slurm(workers: int | None, given: list[str]) -> Slurm:
     """The Slurm executor of `--slurm NAME=VALUE` options.
 
-    >>> on_slurm(4, ["partition=gpu", "gpus=1", "line=module load cuda"]).lines
+    >>> _on_slurm(4, ["partition=gpu", "gpus=1", "line=module load cuda"]).lines
     ('module load cuda',)
     """
     settings: dict[str, Any] = {} if workers is None else {"workers": workers}
@@ -364,10 +364,10 @@ def on_slurm(workers: int | None, given: list[str]) -> Slurm:
         name, _, value = part.partition("=")
         if name == "line" and value:
             lines.append(value)
-        elif name in SLURM and value and (name not in ("gpus", "cpus") or value.isdigit()):
-            settings[SLURM[name]] = int(value) if name in ("gpus", "cpus") else value
+        elif name in _SLURM and value and (name not in ("gpus", "cpus") or value.isdigit()):
+            settings[_SLURM[name]] = int(value) if name in ("gpus", "cpus") else value
         else:
-            known = [*SLURM, "line"]
+            known = [*_SLURM, "line"]
             remedy = use("--slurm", "partition=gpu")
             raise Misuse("option.bad_slurm", part=part, known=known, remedy=remedy)
     return Slurm(lines=tuple(lines), **settings)
@@ -406,14 +406,14 @@ def search_for(
     Only the option changes the search of a round that has begun, and is then refused.
     """
     asked, of_file = named
-    if asked in (None, AUTO):
+    if asked in (None, _AUTO):
         before = recorded(store, round.name)
-        if before is not None and before.search in SEARCHES:
+        if before is not None and before.search in _SEARCHES:
             return search_of(before)
     asked = asked or of_file
-    if asked == AUTO:
+    if asked == _AUTO:
         picked = pick(round, workers)
         sidelines().print(picked.reason, soft_wrap=True)
         return picked.search
-    names = {**SEARCHES, AUTO: Halton}
+    names = {**_SEARCHES, _AUTO: Halton}
     return chosen(asked or "halton", names, "--search")()

@@ -252,7 +252,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
 }
 
 
-class Lazy(TyperCommand):
+class _Lazy(TyperCommand):
     """A command that knows its name and help, and imports the rest when it is invoked."""
 
     def __init__(self, verb: Verb, family: str) -> None:
@@ -278,7 +278,7 @@ class Verbs(TyperGroup):
         super().__init__(**attributes)
         for family, verbs in FAMILIES.items():
             for verb in verbs:
-                self.add_command(Lazy(verb, family))
+                self.add_command(_Lazy(verb, family))
 
 
 def loaded(verb: Verb) -> Any:

@@ -101,7 +101,7 @@ def rm(
     address = store_address(store)
     if listed:
         known = stores.removed(address)
-        answer(json, {"removed": known}, lambda: print_removed(known))
+        answer(json, {"removed": known}, lambda: _print_removed(known))
         return
     if round is None:
         raise Misuse("rm.no_round", remedy=use("tunewright", "rm", "--list"))
@@ -110,10 +110,10 @@ def rm(
         answer(json, back, lambda: say(f"{words.printable(round)} is back: {_trials(back)}"))
         return
     gone = stores.remove(address, round)
-    answer(json, gone, lambda: print_gone(gone))
+    answer(json, gone, lambda: _print_gone(gone))
 
 
-def print_gone(gone: Removed) -> None:
+def _print_gone(gone: Removed) -> None:
     """What was removed, and how it comes back."""
     say(f"removed {words.printable(gone.name)}: {_trials(gone)}")
     if gone.folder:
@@ -121,7 +121,7 @@ def print_gone(gone: Removed) -> None:
     say(f"undo: {RemoveRound(gone.name, undo=True).command}")
 
 
-def print_removed(known: Sequence[Removed]) -> None:
+def _print_removed(known: Sequence[Removed]) -> None:
     """The removed rounds, the newest first."""
     made = table("round", "removed", "trials", "folder", right=("trials",))
     for one in known:
@@ -141,10 +141,10 @@ def rename(
     Rounds that continue it, recorded ones and files, name the new one afterwards.
     """
     done = rename_round(old, new, store=store_address(store), project=find_project())
-    answer(json, done, lambda: print_renamed(done))
+    answer(json, done, lambda: _print_renamed(done))
 
 
-def print_renamed(done: RenamedRound) -> None:
+def _print_renamed(done: RenamedRound) -> None:
     """What has another name now."""
     say(f"{words.printable(done.old)} is called {words.printable(done.new)}")
     for name in done.also:

@@ -19,8 +19,8 @@ from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.remedies import use
 
 CAMPAIGN, ROUND, REPORT = "tune", "depth", "report.html"
-TRIALS = 100
-WORKLOAD_TEXT = """\
+_TRIALS = 100
+_WORKLOAD_TEXT = """\
 # What is trained, how it is judged, and where the store is.
 [workload]
 function = "train.py:train"
@@ -33,7 +33,7 @@ store = "tuning.db"
 weight_decay = 0.0
 schedule = "constant"
 """
-CAMPAIGN_TEXT = """\
+_CAMPAIGN_TEXT = """\
 # The space of `tunewright tune`: wide, as if nothing were known. How long to train is left open.
 goal = "Which configuration reads handwritten digits best?"
 trials_per_study = 16
@@ -49,7 +49,7 @@ width = 64
 batch_size = 64
 schedule = "linear"
 """
-ROUND_TEXT = """\
+_ROUND_TEXT = """\
 goal = "Does a second hidden layer lower the validation error?"
 trials_per_study = 12
 
@@ -76,7 +76,7 @@ def demo(
     workers: Annotated[int, typer.Option(min=1, help="Trials at a time.")] = 2,
     trials: Annotated[
         int, typer.Option(min=1, metavar="N", help="Trials in all, repeats and probes included.")
-    ] = TRIALS,
+    ] = _TRIALS,
     json: JsonOption = False,
 ) -> None:
     """Tune a small network on handwritten digits by the whole loop: about three minutes.
@@ -106,13 +106,13 @@ def demo(
     def shown() -> None:
         conclude(ending, page)
         say()
-        print_next(folder, ending)
+        _print_next(folder, ending)
 
     data = {"folder": project.folder, **ending_facts(ending, page)}
     answer(json, data, shown, exit_code(ending))
 
 
-def print_next(folder: Path, ending: Ending) -> None:
+def _print_next(folder: Path, ending: Ending) -> None:
     """What to do in the demo's project, and then with a program of one's own."""
     made = table("what next", "")
     made.add_row(cell(f"cd {folder}"), f"and open {REPORT}")
@@ -135,10 +135,10 @@ def write_project(folder: Path) -> None:
             "demo.folder_taken", folder=folder, remedy=use("tunewright", "demo", "ANOTHER_FOLDER")
         )
     texts = {
-        Path(FILE): WORKLOAD_TEXT,
+        Path(FILE): _WORKLOAD_TEXT,
         Path("train.py"): files("tunewright.demo").joinpath("train.py").read_text("utf-8"),
-        Path(ROUNDS) / f"{CAMPAIGN}.toml": CAMPAIGN_TEXT,
-        Path(ROUNDS) / f"{ROUND}.toml": ROUND_TEXT,
+        Path(ROUNDS) / f"{CAMPAIGN}.toml": _CAMPAIGN_TEXT,
+        Path(ROUNDS) / f"{ROUND}.toml": _ROUND_TEXT,
     }
     for name, text in texts.items():
         path = folder / name

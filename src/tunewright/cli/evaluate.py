@@ -52,7 +52,7 @@ TrialOption = Annotated[
         "--trial", metavar="N", help="This trial; the best one by default.", show_default=False
     ),
 ]
-MEASURES = {"test": "test", "evaluate": "full"}  # a function's name, by the key of the project
+_MEASURES = {"test": "test", "evaluate": "full"}  # a function's name, by the key of the project
 
 
 def evaluate(
@@ -163,7 +163,7 @@ def chosen_measure(project: Project, given: str | None, key: str) -> Measure:
             "evaluate.no_measure",
             key=key,
             cause=Message("evaluate.measure_is"),
-            remedy=Advise("name_measure", {"key": key, "example": f"train.py:{MEASURES[key]}"}),
+            remedy=Advise("name_measure", {"key": key, "example": f"train.py:{_MEASURES[key]}"}),
         )
     if FUNCTION.fullmatch(named):
         return find_function(named, project.folder)
@@ -204,19 +204,19 @@ def again(
     project = need_project()
     store = from_here(store)
     results = load(project.store(store), round)
-    trial = chosen_trial(results, number, repeat)
+    trial = _chosen_trial(results, number, repeat)
     executor = where.executor(on, 1 if on == "local" else None, ray_address, resources, slurm)
     place = None if folder is None else folder.absolute()
     with project.entered():
         workload = project.workload(store, executor, results.round.name)
         found = train_again(trial, workload, anyway=anyway, folder=place)
-    remark(found)
+    _remark(found)
     differs = WARNED if found.status == found.trial.status else UNFINISHED
     code = FINE if found.equal else differs
-    answer(json, found, lambda: print_again(found), code)
+    answer(json, found, lambda: _print_again(found), code)
 
 
-def chosen_trial(results: Results, number: int, repeat: int | None) -> Trial:
+def _chosen_trial(results: Results, number: int, repeat: int | None) -> Trial:
     """The trial of this number, or one of its repeats."""
     trial = results.trial(number)
     if repeat is None:
@@ -233,7 +233,7 @@ def chosen_trial(results: Results, number: int, repeat: int | None) -> Trial:
     return repeats[repeat - 1]
 
 
-def remark(found: Again) -> None:
+def _remark(found: Again) -> None:
     """What may explain a difference, beside the answer."""
     if found.changed:
         sidelines().print(Message("again.changed", {"files": list(found.changed)}).text)
@@ -243,7 +243,7 @@ def remark(found: Again) -> None:
         sidelines().print(Message("again.resumed", {"attempts": found.trial.attempts}).text)
 
 
-def print_again(found: Again) -> None:
+def _print_again(found: Again) -> None:
     """What came of it, and where its files are."""
     say(found.headline, style="bold")
     say(f"took {words.duration(found.seconds)}; its log and files: {found.folder}")

@@ -40,7 +40,7 @@ from tunewright.sinks import Synced, sync as sync_round
 from tunewright.store.address import masked_words, parse
 from tunewright.store.results import Results
 
-PARTED = ("optuna", "mlflow", "trackio", "table")
+_PARTED = ("optuna", "mlflow", "trackio", "table")
 Names = list[str] | None
 
 
@@ -143,7 +143,7 @@ def import_(
     if search is not None:
         options["search"] = search
     objective = _objective(minimize, maximize, last)
-    if part is not None and source not in PARTED:
+    if part is not None and source not in _PARTED:
         raise Misuse("importers.second_address", source=source, part=part)
     results = importer(Asked(address, part, objective, metric or (), options))
     where = _store(store)

@@ -16,7 +16,7 @@ from tunewright.present.envelope import plain
 from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.project._set_up import FUNCTION as FUNCTION, TRIALS
 
-STYLES = {"ok": "green", "note": "", "bad": "red"}
+_STYLES = {"ok": "green", "note": "", "bad": "red"}
 
 
 def init(
@@ -60,7 +60,7 @@ def init(
             trains, minimize=minimize, maximize=maximize, store=store, try_s=try_s
         )
         data = {**plain(found), "next": [{"argv": ["tunewright", "run", "first", "--dry-run"]}]}
-        answer(json, data, lambda: print_scan(found))
+        answer(json, data, lambda: _print_scan(found))
         return
     made = projects.init(trains, minimize=minimize, maximize=maximize, store=store)
     names, remarks = made.hyperparameters, made.remarks
@@ -86,7 +86,7 @@ def init(
     answer(json, data, page)
 
 
-def print_scan(found: projects.Scan) -> None:
+def _print_scan(found: projects.Scan) -> None:
     """The options by role, what is left to the user, and what a trial run printed."""
     hyperparameters = sum(one.passed for one in found.options)
     facts = {"style": found.style, "options": len(found.options)}
@@ -146,20 +146,20 @@ def new(
         chosen(space, {known: known for known in presets.OPTIMIZERS}, "--space")
     made = projects.new(name, space=space, trials=trials, lr_decay=lr_decay)
     data = {**plain(made), "next": [{"argv": ["tunewright", "run", name, "--dry-run"]}]}
-    answer(json, data, lambda: print_new(made))
+    answer(json, data, lambda: _print_new(made))
 
 
-def print_new(made: projects.NewRound) -> None:
+def _print_new(made: projects.NewRound) -> None:
     """Where the file is, and what is left to be written into it."""
     say(f"wrote {Path(ROUNDS) / made.path.name}: write down its goal, and a role for")
     rest = "no other: all of them have one" if made.hyperparameters else "each hyperparameter"
     say(f"  {', '.join(words.printable(n) for n in made.without_role) or rest}")
     if made.space is not None:
-        print_ready(made.space)
+        _print_ready(made.space)
     say(f"next: tunewright run {words.shell_word(made.name)} --dry-run")
 
 
-def print_ready(ready: presets.Space) -> None:
+def _print_ready(ready: presets.Space) -> None:
     """What a ready space searches and fixes, and what the program seems not to take."""
     trials = words.count(ready.trials, "trial")
     for verb, found in (("searches", ready.nuisance), ("fixes", ready.fixed)):
@@ -183,15 +183,15 @@ def doctor(
     examined = projects.doctor(store, deep=deep)
     bad = any(one.verdict == "bad" for one in examined)
     data = {"examined": examined}
-    answer(json, data, lambda: print_checkup(examined), UNFINISHED if bad else FINE)
+    answer(json, data, lambda: _print_checkup(examined), UNFINISHED if bad else FINE)
 
 
-def print_checkup(examined: list[projects.Examined]) -> None:
+def _print_checkup(examined: list[projects.Examined]) -> None:
     """Print one line for each thing that was examined."""
     made = table("", "what", "found", "remedy")
     for one in examined:
         shown = words.one_line(one.found.text)
-        style = STYLES[one.verdict]
+        style = _STYLES[one.verdict]
         helps = one.remedy
         remedy = "" if helps is None else helps.command or helps.shell_text
         made.add_row(cell(one.verdict, style), cell(one.what), cell(shown), cell(remedy))

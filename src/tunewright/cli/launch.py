@@ -38,7 +38,7 @@ from tunewright.present.terminal.screen import screen, show_json, sidelines
 from tunewright.progress.choose import on_screen
 from tunewright.refusals import exit_code_of
 
-KINDS: dict[str, Claim] = {"feature": "feature", "hyperparameters": "hyperparameters"}
+_KINDS: dict[str, Claim] = {"feature": "feature", "hyperparameters": "hyperparameters"}
 
 
 def launch(
@@ -140,7 +140,7 @@ def launch(
     project = need_project()
     address = project.store(None if store is None else anchored(store, Path.cwd()))
     terms = LaunchTerms(
-        claim=None if claim is None else chosen(claim, KINDS, "--claim"),
+        claim=None if claim is None else chosen(claim, _KINDS, "--claim"),
         complexity=complexity,
         not_worse_by=not_worse_by,
         sd=sd,

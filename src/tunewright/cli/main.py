@@ -20,7 +20,7 @@ from tunewright.present.terminal.screen import sidelines
 
 JSON = "--json"
 LANGUAGE = "--lang"
-GROUPS = ("probe", "budget", "agents", "judge")  # verbs that have subcommands
+_GROUPS = ("probe", "budget", "agents", "judge")  # verbs that have subcommands
 
 app = typer.Typer(
     name="tunewright",
@@ -58,8 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a sign gets a `?`
             stream.reconfigure(errors="replace")
-    given, asked = without_language(sys.argv[1:] if arguments is None else arguments)
-    json = wants_json(given)
+    given, asked = _without_language(sys.argv[1:] if arguments is None else arguments)
+    json = _wants_json(given)
     spoken = "en" if json else known_language(asked or "") or language()
     answering = envelope.answering(named(given)) if json else contextlib.nullcontext()
     try:
@@ -87,10 +87,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def without_language(arguments: Sequence[str]) -> tuple[list[str], str | None]:
+def _without_language(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     """The arguments without `--lang`, wherever it stands before `--`, and the language it names.
 
-    >>> without_language(["check", "depth", "--lang", "zh"]), without_language(["--lang=en", "ls"])
+    >>> _without_language(["check", "depth", "--lang", "zh"]), without_language(["--lang=en", "ls"])
     ((['check', 'depth'], 'zh'), (['ls'], 'en'))
     """
     left: list[str] = []
@@ -108,10 +108,10 @@ def without_language(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     return left, asked
 
 
-def wants_json(arguments: Sequence[str]) -> bool:
+def _wants_json(arguments: Sequence[str]) -> bool:
     """Whether an envelope is asked for; what follows `--` is no option, and help is for readers.
 
-    >>> wants_json(["note", "depth", "--", "--json"]), wants_json(["ls", "--json"])
+    >>> _wants_json(["note", "depth", "--", "--json"]), wants_json(["ls", "--json"])
     (False, True)
     """
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
@@ -125,7 +125,7 @@ def named(arguments: Sequence[str]) -> str:
     ('probe batch-size', 'ls', '')
     """
     words = [word for word in arguments if not word.startswith("-")]
-    return " ".join(words[: 2 if words and words[0] in GROUPS else 1])
+    return " ".join(words[: 2 if words and words[0] in _GROUPS else 1])
 
 
 def _run(arguments: list[str]) -> int:

@@ -67,7 +67,7 @@ def next_(
 
     def page() -> None:
         print_proposals(results, proposals, screen())
-        print_agreement(results, store)
+        _print_agreement(results, store)
         if path is not None:
             say(f"wrote {path}: {proposals[take - 1].kind}")
         say(
@@ -80,7 +80,7 @@ def next_(
 next_.__name__ = "next"  # the verb's name, which Python has a function of
 
 
-def print_agreement(results: Results, store: str | None) -> None:
+def _print_agreement(results: Results, store: str | None) -> None:
     """How alike short and long training rank, where a shorter round is known."""
     if found := _agreement(results, store):
         say(f"lengths of training: {found.says}")
@@ -120,7 +120,7 @@ def extend(
 
     def page() -> None:
         print_extension(results, made, screen())
-        print_agreement(results, store)
+        _print_agreement(results, store)
         if path is not None:
             say(f"wrote {path}")
         say(f"next: {shlex.join(argv)}{' --dry-run' if path is not None else ''}")

@@ -9,7 +9,7 @@ import typer
 from tunewright.cli import probe_length, probe_stability, probe_throughput
 from tunewright.cli._verbs import flowing
 
-PROBES: tuple[Any, ...] = (
+_PROBES: tuple[Any, ...] = (
     probe_throughput.batch_size,
     probe_length.critical_batch,
     probe_length.train_steps,
@@ -35,5 +35,5 @@ def begin(context: typer.Context) -> None:
         raise typer.Exit
 
 
-for verb in PROBES:
+for verb in _PROBES:
     probe.command(help=flowing(verb.__doc__ or ""))(verb)

@@ -115,7 +115,7 @@ def train_steps(
     if json:
         show_json(answer.to_data())
     else:
-        print_sweep(answer)
+        _print_sweep(answer)
         print_answer(answer, answer.caveats)
     if plot is not None:
         steps_to_fit(answer).save(plot)
@@ -153,7 +153,7 @@ def longer(
         print_answer(answer, answer.caveats)
 
 
-def print_sweep(answer: TrainSteps) -> None:
+def _print_sweep(answer: TrainSteps) -> None:
     """A line for each learning rate."""
     if not answer.rates or answer.criterion is None:
         return
@@ -222,7 +222,7 @@ def critical_batch(
     and resumes where it was interrupted.
     """
     if noise_scale is not None:
-        look_first(round, whole_numbers(noise_scale, "--noise-scale"), small_norm, store, json)
+        _look_first(round, _whole_numbers(noise_scale, "--noise-scale"), small_norm, store, json)
         return
     if not sizes:
         raise Misuse("probe.no_batch_sizes", remedy=use("--sizes", "16,32,64,128,256"))
@@ -231,7 +231,7 @@ def critical_batch(
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> CriticalBatch:
         return ask_critical_batch(
             workload,
-            batch_sizes=whole_numbers(sizes, "--sizes"),
+            batch_sizes=_whole_numbers(sizes, "--sizes"),
             nuisance=asked.nuisance,
             fixed=asked.fixed,
             max_train_steps=max_train_steps,
@@ -245,13 +245,13 @@ def critical_batch(
     if json:
         show_json(answer.to_data())
     else:
-        print_sizes(answer)
+        _print_sizes(answer)
         print_answer(answer, answer.caveats)
     if plot is not None:
         batch_scaling(answer).save(plot)
 
 
-def look_first(
+def _look_first(
     round: str, sizes: list[int], small_norm: str, store: str | None, json: bool
 ) -> None:
     """The gradient noise scale of a recorded round's best trial; nothing is trained."""
@@ -269,10 +269,10 @@ def look_first(
         say(f"{words.printable(round)}: {found.message}")
 
 
-def whole_numbers(text: str, option: str) -> list[int]:
+def _whole_numbers(text: str, option: str) -> list[int]:
     """Numbers as they are written on the command line.
 
-    >>> whole_numbers("16, 32", "--sizes")
+    >>> _whole_numbers("16, 32", "--sizes")
     [16, 32]
     """
     try:
@@ -282,7 +282,7 @@ def whole_numbers(text: str, option: str) -> list[int]:
         raise Misuse("option.not_numbers", option=option, text=text, remedy=remedy) from None
 
 
-def print_sizes(answer: CriticalBatch) -> None:
+def _print_sizes(answer: CriticalBatch) -> None:
     """A line for each batch size."""
     if not answer.sizes:
         return

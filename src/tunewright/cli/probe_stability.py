@@ -74,7 +74,7 @@ def carried_out(
     """The answer of a probe; after an interrupt, the command that resumes it."""
     project = need_project()
     store = None if store is None else anchored(store, Path.cwd())
-    known = begin_from(project.store(store), round, number)
+    known = _begin_from(project.store(store), round, number)
     with project.entered():
         workload = project.workload(store, executor)
         try:
@@ -84,7 +84,7 @@ def carried_out(
             raise typer.Exit(INTERRUPTED) from None
 
 
-def begin_from(store: str, round: str | None, number: int | None) -> Trial | None:
+def _begin_from(store: str, round: str | None, number: int | None) -> Trial | None:
     """The trial to begin from; None: the best that the store has."""
     if round is None:
         if number is not None:
@@ -140,7 +140,7 @@ def stability(
     if json:
         show_json(answer.to_data())
         return
-    print_runs(answer.runs, answer.learning_rate)
+    _print_runs(answer.runs, answer.learning_rate)
     print_answer(answer, answer.caveats)
 
 
@@ -180,8 +180,8 @@ def warmup(
     if json:
         show_json(answer.to_data())
         return
-    print_rungs(answer.rungs)
-    print_arms(answer)
+    _print_rungs(answer.rungs)
+    _print_arms(answer)
     print_answer(answer, answer.caveats)
 
 
@@ -214,7 +214,7 @@ def clip(
     if json:
         show_json(answer.to_data())
         return
-    print_thresholds(answer.tried)
+    _print_thresholds(answer.tried)
     print_answer(answer, answer.caveats)
 
 
@@ -229,7 +229,7 @@ def _from_record(
         return ask_clip(opened.results(round), trial=trial)
 
 
-def print_rungs(rungs: Sequence[Rung]) -> None:
+def _print_rungs(rungs: Sequence[Rung]) -> None:
     """A line for each length of warm-up that was tried."""
     if not rungs:
         return
@@ -246,7 +246,7 @@ def print_rungs(rungs: Sequence[Rung]) -> None:
     screen().print(shown)
 
 
-def print_arms(answer: Warmup) -> None:
+def _print_arms(answer: Warmup) -> None:
     """A line for each way of training that was compared."""
     if answer.compared is None:
         return
@@ -261,7 +261,7 @@ def print_arms(answer: Warmup) -> None:
     screen().print(shown)
 
 
-def print_thresholds(tried: Sequence[ClipTry]) -> None:
+def _print_thresholds(tried: Sequence[ClipTry]) -> None:
     """A line for each threshold that was tried."""
     if not tried:
         return
@@ -278,7 +278,7 @@ def print_thresholds(tried: Sequence[ClipTry]) -> None:
     screen().print(shown)
 
 
-def print_runs(runs: Sequence[ShortRun], best: float) -> None:
+def _print_runs(runs: Sequence[ShortRun], best: float) -> None:
     """A line for each learning rate that was tried."""
     if not runs:
         return

@@ -33,7 +33,7 @@ from tunewright.progress.choose import on_screen
 from tunewright.project._project import find_function
 from tunewright.remedies import use
 
-QUICK = TimingRule(window_s=0.1, seconds=0.6)
+_QUICK = TimingRule(window_s=0.1, seconds=0.6)
 
 FactoryArgument = Annotated[
     str | None,
@@ -126,7 +126,7 @@ def batch_size(
             longest=_settings(longest, "--longest"),
             processes=processes,
             memory_gb=memory_gb,
-            rule=QUICK if quick else TimingRule(),
+            rule=_QUICK if quick else TimingRule(),
         ),
         cost=Cost(price, upfront, _steps(steps), critical, budget),
         store=kept_in,

@@ -14,7 +14,7 @@ from tunewright.present.terminal.screen import say
 from tunewright.receipts.receipt import write
 from tunewright.receipts.verify import Verified, verify as verified
 
-ENDING = ".receipt.json"
+_ENDING = ".receipt.json"
 
 
 def receipt(
@@ -35,7 +35,7 @@ def receipt(
     Goal, roles, spaces, budgets of each setting, all trials with their curves and hashes, code,
     seeds, looks at the test set, verdicts with their evidence and error rates, launches.
     """
-    path = out or Path(f"{round}{ENDING}")
+    path = out or Path(f"{round}{_ENDING}")
     made = write(store_address(store), round, path)
     data = {"file": made, "bytes": made.stat().st_size}
     answer(json, data, lambda: say(f"wrote {words.printable(str(made))}"))

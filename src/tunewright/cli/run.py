@@ -62,7 +62,7 @@ from tunewright.store.trial import claim_of
 
 TABLE = "configuration"  # [[configuration]] in a TOML file
 LARGEST = 16 * 2**20  # bytes: far more than anybody trains
-ENDINGS = (".json", ".csv", ".toml")
+_ENDINGS = (".json", ".csv", ".toml")
 ListedOption = Annotated[
     Path | None,
     typer.Option(
@@ -76,7 +76,7 @@ ListedOption = Annotated[
 ]
 
 
-def list_for(
+def _list_for(
     file: Path | None, search: str | None, round: Round, store: str, counted: bool
 ) -> tuple[Round, Listed] | None:
     """The round and the list to run it with; None if no list is asked for or was begun with.
@@ -111,7 +111,7 @@ def list_for(
 def read_list(path: Path) -> Listed:
     """The configurations of a file, in its order."""
     if not path.is_file():
-        beside = [p.name for p in sorted(path.parent.glob("*")) if p.suffix in ENDINGS]
+        beside = [p.name for p in sorted(path.parent.glob("*")) if p.suffix in _ENDINGS]
         near = difflib.get_close_matches(path.name, beside, n=1)
         raise Misuse(
             "listed.no_such_file",
@@ -153,7 +153,7 @@ def _rows(path: Path) -> list[Mapping[str, Value]]:
         if not isinstance(rows, list):
             raise DesignError("listed.single_brackets", path=path, table=TABLE)
         return [_plain(row) for row in rows]
-    raise DesignError("listed.bad_ending", path=path, endings=list(ENDINGS))
+    raise DesignError("listed.bad_ending", path=path, endings=list(_ENDINGS))
 
 
 def _plain(row: Any) -> Any:
@@ -233,7 +233,7 @@ def run(
     if trials is not None:
         asked = replace(asked, trials_per_study=trials)
     executor = where.executor(on, workers, ray_address, resources, slurm, pack)
-    with_list = list_for(listed, search, asked, project.store(store), counted=trials is not None)
+    with_list = _list_for(listed, search, asked, project.store(store), counted=trials is not None)
     with_search: Search
     if with_list is not None:
         asked, with_search = with_list
@@ -258,14 +258,14 @@ def run(
         search=with_search,
         max_hours=max_hours,
         retry_failed=retry_failed,
-        at_most=None if trials is None else trials_left(project.store(store), asked),
+        at_most=None if trials is None else _trials_left(project.store(store), asked),
         early_stopping=early_stopping,
         sinks=sink,
         json=json,
     )
 
 
-def trials_left(store: str, asked: Round) -> int | None:
+def _trials_left(store: str, asked: Round) -> int | None:
     """How many trials to run when fewer are asked for than the store has; None: all there are."""
     known = recorded(store, asked.name)
     if known is None or len(known.trials) <= asked.trials:
@@ -294,7 +294,7 @@ def run_round(
         enough = f"{words.printable(asked.name)}: as many trials as asked for have ended already"
         answer(json, facts.of_run(known, "limit", 0.0, 0), lambda: say(enough))
         return
-    watch = on_screen(best_before(project.store(store), asked.name))
+    watch = on_screen(_best_before(project.store(store), asked.name))
     with project.entered():
         results = supervise(
             asked,
@@ -310,17 +310,17 @@ def run_round(
     summary = watch.summary
     assert summary is not None  # the watcher always receives the end
     data = facts.of_run(results, summary.why, summary.seconds, summary.ended)
-    answer(json, data, lambda: print_run(results, summary), exit_code(results, summary))
+    answer(json, data, lambda: _print_run(results, summary), exit_code(results, summary))
 
 
-def print_run(results: Results, summary: Summary) -> None:
+def _print_run(results: Results, summary: Summary) -> None:
     """What came of a run, and the two commands that help most from here."""
-    print_outcome(results, summary)
+    _print_outcome(results, summary)
     for step in next_steps(results)[:2]:
         say(f"next: {words.printable(step.action.command)}  ({step.why})")
 
 
-def best_before(store: str, name: str) -> Concluded | None:
+def _best_before(store: str, name: str) -> Concluded | None:
     """The best trial that earlier calls have recorded, as a watcher receives one."""
     found = recorded(store, name)
     for best in found.top(1) if found is not None else ():
@@ -328,7 +328,7 @@ def best_before(store: str, name: str) -> Concluded | None:
     return None
 
 
-def print_outcome(results: Results, summary: Summary | None) -> None:
+def _print_outcome(results: Results, summary: Summary | None) -> None:
     """What came of it, verdict first: counts, and the best of each study."""
     if summary is not None:
         name = words.printable(results.round.name)
@@ -393,10 +393,10 @@ def stop(
 ) -> None:
     """Ask whoever runs a round to stop it, or one of its trials: they save and can be resumed."""
     asked = stores.stop(store_address(store), round, number)
-    answer(json, asked, lambda: print_stop(asked))
+    answer(json, asked, lambda: _print_stop(asked))
 
 
-def print_stop(asked: stores.StopRequest) -> None:
+def _print_stop(asked: stores.StopRequest) -> None:
     """What will stop."""
     name = words.printable(asked.round)
     if not asked.running:
@@ -443,10 +443,10 @@ def repeat(
         repeats, summary, _ = repeated(trial, workload, times, watch)
     judged = repeats.judged_by(results.objective)
     data = facts.of_repeats(judged, summary.why)
-    answer(json, data, lambda: print_repeats(judged), exit_code(repeats, summary))
+    answer(json, data, lambda: _print_repeats(judged), exit_code(repeats, summary))
 
 
-def print_repeats(repeats: Repeats) -> None:
+def _print_repeats(repeats: Repeats) -> None:
     """The value of every repeat, and how far chance moves them."""
     metric = words.printable(repeats.objective.metric)
     values = repeats.values

@@ -39,9 +39,9 @@ from tunewright.progress.tally import standing
 from tunewright.search.bayesian.belief import believe as learnt
 from tunewright.store.tables import Table
 
-TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
-KINDS = {kind: kind for kind in CHAPTERS}
-FORMATS = {"png": ".png", "svg": ".svg", "pdf": ".pdf"}
+_TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
+_KINDS = {kind: kind for kind in CHAPTERS}
+_FORMATS = {"png": ".png", "svg": ".svg", "pdf": ".pdf"}
 
 
 def ls(
@@ -131,7 +131,7 @@ def export(
     json: JsonOption = False,
 ) -> None:
     """Write a round's trials or curves to a file for other programs."""
-    rows = chosen(table, TABLES, "--table")
+    rows = chosen(table, _TABLES, "--table")
     results = judged_by(read_round(round, store, earlier=False), minimize, maximize, at)
     written = results.export(path, rows)
     trials = len(results.trials)
@@ -198,8 +198,8 @@ def plot(
     json: JsonOption = False,
 ) -> None:
     """Draw a round: every trial, the best so far, settings, curves, budgets, importance."""
-    kinds = [chosen(kind, KINDS, "--only") for kind in only or KINDS]
-    ending = chosen(format, FORMATS, "--format")
+    kinds = [chosen(kind, _KINDS, "--only") for kind in only or _KINDS]
+    ending = chosen(format, _FORMATS, "--format")
     results = judged_by(read_round(round, store), minimize, maximize, at)
     folder = out or Path(f"{file_name(round)}.plots")
     written: list[dict[str, Any]] = []

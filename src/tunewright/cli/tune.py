@@ -41,7 +41,7 @@ from tunewright.progress.choose import on_screen
 from tunewright.remedies import NewRound, Tune
 from tunewright.store.store import Store
 
-SPACE = "tune"  # the round file that is taken for the space, unless another is named
+_SPACE = "tune"  # the round file that is taken for the space, unless another is named
 
 
 def tune(
@@ -132,7 +132,7 @@ def tune(
     """
     project = need_project()
     store = from_here(store)
-    asked = space_file(project, space)
+    asked = _space_file(project, space)
     called = name or asked.name
     terms = TuneTerms(extend=extend, extend_to=extend_to)
     executor = where.executor(on, workers, ray_address, resources, slurm, pack)
@@ -143,7 +143,7 @@ def tune(
             with Store.open(workload.store) as opened:
                 known = read_definition(opened, called) or definition
                 campaign = read_campaign(opened, known)
-        answer(json, plan_facts(campaign), lambda: show_plan(campaign))
+        answer(json, _plan_facts(campaign), lambda: _show_plan(campaign))
         return
     ending = run_campaign(
         project,
@@ -196,7 +196,7 @@ def run_campaign(
             workload,
             test,
             confirm=confirmed if ask else None,
-            tell=lambda step, campaign: None if ask else show_step(step, campaign),
+            tell=lambda step, campaign: None if ask else _show_step(step, campaign),
             watch=on_screen(),
             early_stopping=early_stopping,
         )
@@ -221,7 +221,7 @@ def ending_facts(ending: Ending, page: Path | None) -> dict[str, Any]:
     }
 
 
-def plan_facts(campaign: Campaign) -> dict[str, Any]:
+def _plan_facts(campaign: Campaign) -> dict[str, Any]:
     """How the trials would be shared out, and what comes next, as data."""
     return {
         "campaign": facts.of_campaign(campaign),
@@ -230,26 +230,26 @@ def plan_facts(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def space_file(project: Project, named: str | None) -> Round:
+def _space_file(project: Project, named: str | None) -> Round:
     """The round whose ranges are the space: the one named, rounds/tune.toml, or the only one."""
     if named is not None:
         return project.round(named)
-    if project.round_file(SPACE).is_file():
-        return project.round(SPACE)
+    if project.round_file(_SPACE).is_file():
+        return project.round(_SPACE)
     known = sorted(path.stem for path in (project.folder / ROUNDS).glob("*.toml"))
     if len(known) == 1:
         return project.round(plain_name(known[0]))
     raise Misuse(
         "tune.no_space_file",
         rounds=ROUNDS,
-        space=SPACE,
+        space=_SPACE,
         known=known,
         cause=Message("project.rounds_are", {"known": known}) if known else None,
-        remedy=Tune(known[0]) if known else NewRound(SPACE),
+        remedy=Tune(known[0]) if known else NewRound(_SPACE),
     )
 
 
-def show_step(step: Step, campaign: Campaign) -> None:
+def _show_step(step: Step, campaign: Campaign) -> None:
     """Say what comes, and why, before it is done."""
     number = len(campaign.log) + 1
     if number == 1:
@@ -261,7 +261,7 @@ def show_step(step: Step, campaign: Campaign) -> None:
     say(f"  {words.printable(step.reason.text)}")
 
 
-def show_plan(campaign: Campaign) -> None:
+def _show_plan(campaign: Campaign) -> None:
     """How the trials are shared out, and what comes next."""
     own = planned(campaign)
     say(f"{campaign.name}: {campaign.spent} of {words.count(campaign.total, 'trial')} used")
@@ -281,11 +281,11 @@ def show_plan(campaign: Campaign) -> None:
 
 def confirmed(step: Step, campaign: Campaign) -> bool:
     """Show a step and ask."""
-    show_step(step, campaign)
+    _show_step(step, campaign)
     return typer.confirm("  go on?", default=True)
 
 
-STYLES = {"campaign.verdict.launch": "bold green", "campaign.verdict.first": "bold green"}
+_STYLES = {"campaign.verdict.launch": "bold green", "campaign.verdict.first": "bold green"}
 
 
 def conclude(ending: Ending, page: Path | None) -> None:
@@ -296,7 +296,7 @@ def conclude(ending: Ending, page: Path | None) -> None:
         say(f"{campaign.name}: {words.printable(ending.why.text)}", style="yellow")
     else:
         say(f"{campaign.name}: {words.printable(ending.step.reason.text)}", style="bold")
-    say(words.printable(chosen(campaign)), style=STYLES.get(campaign.verdict.code, ""))
+    say(words.printable(chosen(campaign)), style=_STYLES.get(campaign.verdict.code, ""))
     for sentence in found(campaign):
         say(f"  {words.printable(sentence)}")
     if page is not None:

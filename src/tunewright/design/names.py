@@ -42,10 +42,10 @@ NAMES = (
     "valid_loss",
     "gradient_norm",
 )
-METRICS = ("train_loss", "valid_loss", "gradient_norm")  # of the names, those that are logged
+_METRICS = ("train_loss", "valid_loss", "gradient_norm")  # of the names, those that are logged
 LISTS = ("regularisers",)  # names of the hyperparameters that regularise
 NUMBERS = ("steps_per_epoch", "chance")  # plain facts about the workload
-DEFAULT_REGULARISERS = ("weight_decay", "dropout", "label_smoothing")
+_DEFAULT_REGULARISERS = ("weight_decay", "dropout", "label_smoothing")
 
 # words of a metric's name that show what it measures, where no meaning was declared
 _OF_VALIDATION = {"valid", "validation", "val", "eval", "evaluation", "test", "dev", "holdout"}
@@ -301,7 +301,7 @@ class Meaning:
         """The hyperparameters that the user named for each meaning, without what was guessed."""
         found: dict[str, tuple[str, ...]] = {}
         for meaning, spelled in self.means.items():
-            if meaning in self.guessed or meaning in (*METRICS, *NUMBERS) or spelled is None:
+            if meaning in self.guessed or meaning in (*_METRICS, *NUMBERS) or spelled is None:
                 continue
             found[meaning] = (spelled,) if isinstance(spelled, str) else tuple(spelled)
         return found
@@ -311,7 +311,7 @@ class Meaning:
         """The names of the hyperparameters that regularise."""
         if "regularisers" in self.means:
             return tuple(self.means["regularisers"])
-        decay, *others = DEFAULT_REGULARISERS
+        decay, *others = _DEFAULT_REGULARISERS
         return (self.name(decay), *others)
 
     def number(self, meaning: str) -> float | None:
@@ -424,11 +424,11 @@ def understood(meaning: Meaning, names: Iterable[str], metrics: Iterable[str] = 
     guessed: dict[str, Any] = {}
     for own, of_metrics in ((names, False), (list(metrics), True)):
         for meant, name in usual_meanings(n for n in own if n not in declared).items():
-            wanted = (meant in METRICS) == of_metrics and meant not in meaning.means
+            wanted = (meant in _METRICS) == of_metrics and meant not in meaning.means
             if wanted and meant not in own:
                 guessed[meant] = name
     regularisers = [name for name in names if regularises(name) and name not in declared]
-    known = {*DEFAULT_REGULARISERS, *guessed.values()}
+    known = {*_DEFAULT_REGULARISERS, *guessed.values()}
     if "regularisers" not in meaning.means and not known.issuperset(regularisers):
         decay = meaning.means.get("weight_decay")
         guessed["regularisers"] = [*([decay] if decay in names else []), *regularisers]

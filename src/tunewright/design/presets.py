@@ -23,12 +23,12 @@ from tunewright.design.ranges import Range, Value, choice, linear, log, log_from
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
-NEVER = 2**53  # more trials than any study has
+_NEVER = 2**53  # more trials than any study has
 _PLAYBOOK = "the playbook's FAQ on Adam"
 _TUNED = "AlgoPerf's 27 tuned Adam-family settings"
 _REFERENCE_BATCH_SIZE = 256  # what the learning-rate ranges are centred for
 _LARGEST_SCALED = 8192  # batch size up to which the learning rate is scaled (Goyal et al. 2017)
-CONSTANT = "constant"  # the playbook's word for a learning rate that does not change
+_CONSTANT = "constant"  # the playbook's word for a learning rate that does not change
 _SIMPLE = "the first configuration is simple: a constant rate before any decay (the playbook)"
 
 
@@ -111,7 +111,7 @@ _REGULARISERS = (
 _COSINE = Entry(
     "schedule",
     None,
-    NEVER,
+    _NEVER,
     "cosine",
     "AlgoPerf's Adam-family baselines; linear or cosine decay by the playbook's FAQ",
     True,
@@ -175,7 +175,7 @@ _L2 = Entry(
 _SGD_SCHEDULE = (
     _END_FACTOR,
     _DECAY_STEPS,
-    Entry("schedule", None, NEVER, "linear", "AlgoPerf's Nesterov baseline", True, decays=True),
+    Entry("schedule", None, _NEVER, "linear", "AlgoPerf's Nesterov baseline", True, decays=True),
 )
 
 
@@ -210,7 +210,7 @@ _ADAMW = (
     _ADAM_BETA1,
     _DECOUPLED_DECAY,
     _BETA2,
-    replace(_EPSILON, searched=None, trials=NEVER, source="the default of PyTorch"),
+    replace(_EPSILON, searched=None, trials=_NEVER, source="the default of PyTorch"),
     *_REGULARISERS,
     *_ADAM_SCHEDULE,
 )
@@ -393,7 +393,7 @@ def _warmup(name: str, max_train_steps: int, lr_decay: bool) -> tuple[int, str]:
 def _constant(entry: Entry, spelled: str, off: Mapping[str, Value]) -> Line:
     """What belongs to a decay, while the learning rate is constant."""
     if entry.name == "schedule":
-        return Line(spelled, off.get(spelled, off.get("schedule", CONSTANT)), _SIMPLE)
+        return Line(spelled, off.get(spelled, off.get("schedule", _CONSTANT)), _SIMPLE)
     later = f"searched in {entry.searched} with a decay, from {entry.trials} trials"
     return Line(spelled, entry.fixed, "of no effect while the rate is constant", later)
 

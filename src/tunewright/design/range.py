@@ -30,7 +30,7 @@ R = TypeVar("R", bound="Range")
 Side = Literal["low", "high"]
 Scale = Literal["linear", "log", "log_from_one"]
 HALF_DECADE = 10**0.5
-AT_THE_TOP = ("choice", "integers", "linear", "log")  # kinds that `tunewright` itself names
+_AT_THE_TOP = ("choice", "integers", "linear", "log")  # kinds that `tunewright` itself names
 MOST_SHOWN = 2 * MOST_TICKS  # values of a list that an axis shows
 
 
@@ -475,7 +475,7 @@ class Range(ABC):
         ours = type(self).__module__.startswith("tunewright.")
         if not ours:
             return f"{self!r}{self.belief or ''}"
-        return f"tw.{self}" if self.kind in AT_THE_TOP else f"tw.ranges.{self}"
+        return f"tw.{self}" if self.kind in _AT_THE_TOP else f"tw.ranges.{self}"
 
     @property
     def text(self) -> str:

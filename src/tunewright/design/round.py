@@ -35,8 +35,8 @@ from tunewright.messages import Message, Text, markup, words
 
 ROLES = ("scientific", "nuisance", "fixed")
 _LARGEST_SEED = 2**63 - 1
-MOST_TRIALS = 10_000_000  # every one is a row of the database from the start
-MOST_STUDIES = 10_000
+_MOST_TRIALS = 10_000_000  # every one is a row of the database from the start
+_MOST_STUDIES = 10_000
 Where = tuple[str, str]  # role and column
 
 
@@ -59,10 +59,10 @@ def plain_problems(
         yield Message("round.goal_unstorable", {"goal": goal})
     elif not isinstance(goal, str) or not goal.strip():
         yield Message("round.goal_empty")
-    if not _whole(trials_per_study) or not 1 <= trials_per_study <= MOST_TRIALS:
+    if not _whole(trials_per_study) or not 1 <= trials_per_study <= _MOST_TRIALS:
         yield Message(
             "round.bad_trials_per_study",
-            {"trials_per_study": trials_per_study, "most": MOST_TRIALS},
+            {"trials_per_study": trials_per_study, "most": _MOST_TRIALS},
         )
     if not _whole(seed) or not 0 <= seed <= _LARGEST_SEED:
         yield Message("round.bad_seed", {"seed": seed})
@@ -77,10 +77,10 @@ def plain_problems(
         yield Message("round.bad_change", {"change": given})
 
 
-def as_stored(message: Message) -> Message:
+def _as_stored(message: Message) -> Message:
     """A message as a store and a round file give it back: its facts as finite plain data.
 
-    >>> as_stored(Message("change.wider", {"names": ("learning_rate",)})).facts
+    >>> _as_stored(Message("change.wider", {"names": ("learning_rate",)})).facts
     {'names': ['learning_rate']}
     """
     return Message(message.code, _finite(plain(message.facts)))
@@ -103,7 +103,7 @@ def _readable(message: Message) -> bool:
         return False
 
 
-def settle_role(role: str, declared: Any, problems: list[Message]) -> dict[str, Any]:
+def _settle_role(role: str, declared: Any, problems: list[Message]) -> dict[str, Any]:
     """One role's mapping with lists as choices; adds what is wrong with it to `problems`."""
     if not isinstance(declared, Mapping):
         problems.append(Message("round.role_not_mapping", {"role": role, "declared": declared}))
@@ -134,7 +134,7 @@ def kind_problems(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Message]:
             yield Message("round.two_roles", {"name": name, "roles": stands})
 
 
-def given_problems(
+def _given_problems(
     roles: Mapping[str, Mapping[str, Any]], trials_per_study: int
 ) -> Iterator[Message]:
     """Problems of parents and their children, and of too many studies; kinds are right by now."""
@@ -158,16 +158,16 @@ def given_problems(
             elif role == "nuisance":
                 yield from _said(role, unfold_searched({name: declared}, settled))
     studies = math.prod(len(values) for values in settled.values())
-    if studies > MOST_STUDIES:
-        yield Message("round.too_many_studies", {"studies": studies, "most": MOST_STUDIES})
-    elif studies * trials_per_study > MOST_TRIALS:
+    if studies > _MOST_STUDIES:
+        yield Message("round.too_many_studies", {"studies": studies, "most": _MOST_STUDIES})
+    elif studies * trials_per_study > _MOST_TRIALS:
         yield Message(
             "round.too_many_trials",
-            {"studies": studies, "trials_per_study": trials_per_study, "most": MOST_TRIALS},
+            {"studies": studies, "trials_per_study": trials_per_study, "most": _MOST_TRIALS},
         )
 
 
-def study_problems(studies: Sequence[Study]) -> Iterator[Message]:
+def _study_problems(studies: Sequence[Study]) -> Iterator[Message]:
     """Problems seen only when everything is unfolded: names active twice, equal columns."""
     for study in studies:
         for branch in study.branches:
@@ -237,16 +237,16 @@ class Round:
                 self.change,
             )
         )
-        roles = {role: settle_role(role, getattr(self, role), problems) for role in ROLES}
+        roles = {role: _settle_role(role, getattr(self, role), problems) for role in ROLES}
         problems += kind_problems(roles)
         if not problems:
-            problems += given_problems(roles, self.trials_per_study)
+            problems += _given_problems(roles, self.trials_per_study)
         for role, settled in roles.items():
             object.__setattr__(self, role, settled)
         for name in ("goal", "change"):  # equal to the one that is read back
             own = getattr(self, name)
             if isinstance(own, Message) and not problems:
-                object.__setattr__(self, name, as_stored(own))
+                object.__setattr__(self, name, _as_stored(own))
         if not problems:
             problems += self._study_problems()
         if problems:
@@ -254,7 +254,7 @@ class Round:
 
     def _study_problems(self) -> list[Message]:
         try:
-            return list(study_problems(self.studies))
+            return list(_study_problems(self.studies))
         except DesignError as error:  # of unfolding itself
             return list(error.problems)
 

@@ -47,7 +47,7 @@ from tunewright.design.workload_file import (
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
-KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", "change", *ROLES)
+_KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", "change", *ROLES)
 _BAD = object()  # a declaration that could not be read; its problem has been reported
 _NEVER_ASKED = ("optimizer", "length", "schedule", "warm-up")  # areas: nuisance or one value
 _STRENGTH = {"weight_decay": 1e-4}  # of a regulariser that is switched on; others take 0.1
@@ -120,9 +120,9 @@ def _range_data(own: Range) -> Any:
 def from_data(data: Mapping[str, Any]) -> Round:
     """The round that plain data means; every problem at once."""
     if not isinstance(data, Mapping):
-        raise DesignError("round.not_mapping", keys=list(KEYS), data=data)
-    problems = [unknown_key(key, KEYS, "round") for key in data if key not in KEYS]
-    plain = {key: data[key] for key in KEYS if key in data and key not in ROLES}
+        raise DesignError("round.not_mapping", keys=list(_KEYS), data=data)
+    problems = [unknown_key(key, _KEYS, "round") for key in data if key not in _KEYS]
+    plain = {key: data[key] for key in _KEYS if key in data and key not in ROLES}
     for key in ("goal", "change"):
         if key in plain:
             plain[key] = _read_message(plain[key])
@@ -148,7 +148,7 @@ def from_data(data: Mapping[str, Any]) -> Round:
     return Round(**plain, **roles)
 
 
-def sound_part(data: Mapping[str, Any]) -> Round | None:
+def _sound_part(data: Mapping[str, Any]) -> Round | None:
     """The round without those declarations that cannot be read or run; None: nothing is left."""
     plain = {"name": "?", "goal": "?", "trials_per_study": 1}
     kept: dict[str, dict[str, Any]] = {role: {} for role in ROLES}
@@ -163,7 +163,7 @@ def sound_part(data: Mapping[str, Any]) -> Round | None:
     return from_data(whole) if _is_sound(whole) else None
 
 
-def names_in(data: Mapping[str, Any]) -> Iterator[str]:
+def _names_in(data: Mapping[str, Any]) -> Iterator[str]:
     """Every name that a round's data gives a role, under a condition or not, sound or not."""
     for role in ROLES:
         yield from _names(data.get(role, {}))
@@ -343,9 +343,9 @@ def read_round_file(path: str | Path, guards: Guards | None = None) -> RoundFile
         round = from_data(own)
     except DesignError as error:
         problems = [*error.problems, *problems]
-        sound = sound_part(own)
+        sound = _sound_part(own)
         if guards is not None and sound is not None:
-            problems += guards(sound, frozenset(names_in(own)))
+            problems += guards(sound, frozenset(_names_in(own)))
     if problems:
         found = DesignError.several(problems)
         raise DesignError.several(found.inside("file.problem", path=str(path)))

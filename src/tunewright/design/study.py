@@ -23,9 +23,9 @@ from tunewright.messages.markup import Table
 _MOST_BRANCHES = 1000  # beyond it no budget reaches every combination
 
 # trials from which one hyperparameter more can be tuned: the second, the third, the fourth
-LADDER = (10, 25, 50)
-FEWEST = 5  # below it even one hyperparameter is hardly covered
-STEP = 25  # trials for each hyperparameter beyond the ladder
+_LADDER = (10, 25, 50)
+_FEWEST = 5  # below it even one hyperparameter is hardly covered
+_STEP = 25  # trials for each hyperparameter beyond the ladder
 
 
 def table_of(
@@ -210,10 +210,10 @@ def trials_for(dimensions: int) -> int:
     [1, 5, 10, 25, 50, 75, 100]
     """
     if dimensions <= 1:
-        return FEWEST if dimensions else 1
-    if dimensions - 2 < len(LADDER):
-        return LADDER[dimensions - 2]
-    return LADDER[-1] + STEP * (dimensions - 1 - len(LADDER))
+        return _FEWEST if dimensions else 1
+    if dimensions - 2 < len(_LADDER):
+        return _LADDER[dimensions - 2]
+    return _LADDER[-1] + _STEP * (dimensions - 1 - len(_LADDER))
 
 
 def dimensions_for(trials: int) -> int:

@@ -28,9 +28,9 @@ from tunewright.remedies import use
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 LARGEST = 1_000_000  # bytes of a round or workload file
-LONGEST_VALUE = 1000  # characters that are read as a number or quoted text
-DEEPEST = 32  # parts of a dotted key: the parser takes gigabytes for thousands of them
-_DEEP_KEY = re.compile(rf"^[\s\[]*(?:[^\s.=#]+\s*\.\s*){{{DEEPEST},}}", re.MULTILINE)
+_LONGEST_VALUE = 1000  # characters that are read as a number or quoted text
+_DEEPEST = 32  # parts of a dotted key: the parser takes gigabytes for thousands of them
+_DEEP_KEY = re.compile(rf"^[\s\[]*(?:[^\s.=#]+\s*\.\s*){{{_DEEPEST},}}", re.MULTILINE)
 
 # each tracker, the package that writes it, and the folder it uses where no address is given
 _TRACKERS = {
@@ -44,8 +44,8 @@ _TRACKERS = {
 # where users have set the address of a tracker already
 _ENVIRONMENT = {"mlflow": "MLFLOW_TRACKING_URI", "trackio": "TRACKIO_DIR"}
 LONGEST = 2000  # characters of an address
-SEARCHES = ("halton", "bayesian", "auto")
-KEYS = (
+_SEARCHES = ("halton", "bayesian", "auto")
+_KEYS = (
     "command",
     "function",
     "read",
@@ -68,7 +68,7 @@ KEYS = (
 )
 _FILE_KEYS = ("file", "step", "step_times")  # of [workload.read]: a file that grows
 _READ_KEYS = ("line", *_FILE_KEYS)
-NOT_TEXT = (
+_NOT_TEXT = (
     *("at", "subject_to", "means", "off", "deterministic", "read"),
     *("booleans", "defaults", "eval_every", "sinks"),
 )
@@ -81,7 +81,7 @@ def read_toml(path: Path, how: Message | None = None) -> dict[str, Any]:
             raise DesignError("file.too_large", path=path, largest=LARGEST)
         text = path.read_text(encoding="utf-8-sig")  # editors on Windows write a byte-order mark
         if _DEEP_KEY.search(text):
-            raise DesignError("file.deep_key", path=path, deepest=DEEPEST)
+            raise DesignError("file.deep_key", path=path, deepest=_DEEPEST)
         return tomllib.loads(text)
     except FileNotFoundError:
         there = sorted(other.stem for other in path.parent.glob(f"*{path.suffix}"))
@@ -107,7 +107,7 @@ def read_value(text: str) -> Any:
     >>> [read_value(text) for text in ("1e-3", "true", "True", '"true"', "adam", "null")]
     [0.001, True, 'True', 'true', 'adam', None]
     """
-    if text == "null" or not text.isprintable() or len(text) > LONGEST_VALUE:
+    if text == "null" or not text.isprintable() or len(text) > _LONGEST_VALUE:
         return None if text == "null" else text
     try:
         found = tomllib.loads(f"value = {text}")
@@ -308,11 +308,11 @@ def read_workload(path: str | Path) -> WorkloadFile:
     if not isinstance(table, Mapping):
         problems.append(Message("workload.not_table", {"table": table}))
         table = {}
-    problems += [unknown_key(key, KEYS, "workload") for key in table if key not in KEYS]
+    problems += [unknown_key(key, _KEYS, "workload") for key in table if key not in _KEYS]
     problems += [
         Message("workload.not_text", {"key": key, "value": table[key]})
-        for key in KEYS
-        if key not in NOT_TEXT
+        for key in _KEYS
+        if key not in _NOT_TEXT
         and key in table
         and not (isinstance(table[key], str) and table[key].strip())
     ]
@@ -362,8 +362,8 @@ def read_workload(path: str | Path) -> WorkloadFile:
 def option_problems(table: Mapping[str, Any]) -> Iterator[Message]:
     """What is wrong with `search` and `eval_every`, which a workload and a round file have."""
     search, every = table.get("search"), table.get("eval_every")
-    if search is not None and search not in SEARCHES:
-        yield Message("file.bad_search", {"search": search, "known": list(SEARCHES)})
+    if search is not None and search not in _SEARCHES:
+        yield Message("file.bad_search", {"search": search, "known": list(_SEARCHES)})
     if every is not None and (type(every) is not int or every < 1):
         yield Message("workload.bad_eval_every", {"eval_every": every})
 

@@ -12,8 +12,8 @@ from tunewright.messages import Message
 from tunewright.stats.noise import FEWEST, Floats, NoisyCurves, noisy_curves
 from tunewright.store.curves import Curve
 
-ROUGH = 0.1  # of the improvement: noisier curves become means of neighbours
-SMOOTHED = 80  # points that a smoothed curve keeps at least
+_ROUGH = 0.1  # of the improvement: noisier curves become means of neighbours
+_SMOOTHED = 80  # points that a smoothed curve keeps at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class ReadCurve:
             return None
         steps, values = found
         curves = noisy_curves(values)
-        while len(values) >= 2 * SMOOTHED and curves.sd[0] > ROUGH * curves.total[0]:
+        while len(values) >= 2 * _SMOOTHED and curves.sd[0] > _ROUGH * curves.total[0]:
             start = len(values) % 2
             steps = steps[start:].reshape(-1, 2)[:, -1]
             values = values[start:].reshape(-1, 2).mean(axis=1)

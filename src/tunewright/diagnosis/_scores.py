@@ -26,11 +26,11 @@ from tunewright.stats.spikes import (
 )
 
 SURE = 99.0  # the score of what needs no statistics: NaN, infinity
-SMALLEST = 0.05  # of the first value: an improvement below it is none, as a yardstick
-HALF = 0.5
+_SMALLEST = 0.05  # of the first value: an improvement below it is none, as a yardstick
+_HALF = 0.5
 HIDDEN = 0.02  # of the improvement: a standard error above it hides what matters
-TINY = 0.02  # of the improvement: a smaller rise is none
-EPSILON = 1e-12
+_TINY = 0.02  # of the improvement: a smaller rise is none
+_EPSILON = 1e-12
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def diverged(curve: ReadCurve) -> Score | None:
     start = _start(curve.values)
     end = float(np.median(curve.values[-max(1, points // 20) :]))
     best = float(moving_mean(curve.values[None], max(1, points // 20)).min())
-    gained = max(start - best, SMALLEST * abs(start), EPSILON)
+    gained = max(start - best, _SMALLEST * abs(start), _EPSILON)
     return Score((end - best) / gained, points, (end - best) / gained, curve.sign * end)
 
 
@@ -83,8 +83,8 @@ def rose(curve: ReadCurve) -> Score | None:
         return None
     steps, curves = read
     found = rising(curves)
-    share = float(found.rise[0] / max(curves.total[0], EPSILON))
-    sure = float(found.z[0]) if found.lasting[0] and share > TINY else 0.0
+    share = float(found.rise[0] / max(curves.total[0], _EPSILON))
+    sure = float(found.z[0]) if found.lasting[0] and share > _TINY else 0.0
     width = curves.evaluations // 10
     at = curves.evaluations - 10 * width + width * int(found.start[0]) + width // 2
     return Score(max(sure, 0.0), curves.evaluations, share, at_step=int(steps[at]))
@@ -101,9 +101,9 @@ def worsened(valid: ReadCurve, train: ReadCurve | None) -> Score | None:
     steps, curves = read
     found = got_worse(curves)
     lowest = int(found.lowest[0])
-    share = float(found.rise[0] / max(curves.total[0], EPSILON))
+    share = float(found.rise[0] / max(curves.total[0], _EPSILON))
     broad = _broad_z(curves)
-    sure = max(float(found.z[0]) if share > TINY else 0.0, broad, 0.0)
+    sure = max(float(found.z[0]) if share > _TINY else 0.0, broad, 0.0)
     if train is not None and sure > 0 and _training_rose(train, float(steps[lowest]), share):
         sure = 0.0
     best = float(valid.sign * curves.best[0])
@@ -135,7 +135,7 @@ def _training_rose(train: ReadCurve, since: float, share: float) -> bool:
         return False
     few = max(2, len(late) // 4)
     risen = float(late[-few:].mean() - late[:few].mean())
-    total = max(float(curves.total[0]), EPSILON)
+    total = max(float(curves.total[0]), _EPSILON)
     return risen > 2 * float(curves.mean_sd(few)[0]) and risen / total >= 0.25 * share
 
 
@@ -149,11 +149,11 @@ def improves(curve: ReadCurve) -> Score | None:
         return None
     steps, curves = read
     found = improving(curves)
-    total = max(float(curves.total[0]), EPSILON)
+    total = max(float(curves.total[0]), _EPSILON)
     gain = float(found.gain[0])
-    error = abs(gain / float(found.z[0])) if abs(float(found.z[0])) > EPSILON else np.inf
+    error = abs(gain / float(found.z[0])) if abs(float(found.z[0])) > _EPSILON else np.inf
     at = int(steps[-found.window])
-    hidden = error / total > max(HIDDEN, HALF * abs(gain) / total)
+    hidden = error / total > max(HIDDEN, _HALF * abs(gain) / total)
     share = gain / total
     return Score(100 * share, curves.evaluations, share, gain, at, hidden)
 
@@ -169,14 +169,14 @@ def levelled_off(curve: ReadCurve) -> Score | None:
         return None
     steps, curves = read
     found = saturation(curves)
-    total = max(float(curves.total[0]), EPSILON)
+    total = max(float(curves.total[0]), _EPSILON)
     width = max(4, round(0.2 * curves.evaluations))
     error = float(curves.mean_sd(width)[0]) * float(np.sqrt(2)) / total
     change = abs(float(found.gain[0])) / total
     promised = _promised(curves.values[0]) / total
     at = int(steps[min(int(found.settled[0]), len(steps) - 1)])
     worst = max(change, promised)
-    hidden = error > max(HIDDEN, HALF * worst)
+    hidden = error > max(HIDDEN, _HALF * worst)
     share = float(found.gain[0]) / total
     return Score(-100 * worst, curves.evaluations, share, at_step=at, unclear=hidden)
 
@@ -186,7 +186,7 @@ def _promised(values: Floats) -> float:
     third = len(values) // 3
     parts = [float(values[len(values) - k * third :][:third].mean()) for k in (3, 2, 1)]
     before, last = parts[0] - parts[1], parts[1] - parts[2]
-    ratio = min(max(last / max(before, EPSILON), 0.0), 0.95)
+    ratio = min(max(last / max(before, _EPSILON), 0.0), 0.95)
     return max(last, 0.0) * min(ratio / (1 - ratio), 1.5)
 
 
@@ -199,7 +199,7 @@ def jumps(curve: ReadCurve) -> Score | None:
 
     curves = noisy_curves(found[1])
     gain = selection_gain(curves, chosen=False)
-    total = max(float(curves.total[0]), EPSILON)
+    total = max(float(curves.total[0]), _EPSILON)
     sd = float(gain.late_sd[0])
     return Score(100 * float(gain.at_least[0]) / total, curves.evaluations, sd / total, sd)
 
@@ -248,10 +248,10 @@ def unlearned(curve: ReadCurve, chance: float | None) -> Score | None:
         return None
     start = _start(values) if chance is None else curve.sign * chance
     end = float(np.median(values[-max(2, points // 10) :]))
-    size = max(abs(start), EPSILON)
+    size = max(abs(start), _EPSILON)
     sd = float(np.std(np.diff(values[points // 2 :]))) / np.sqrt(2)
     if curve.sign < 0:  # a score: from the start to the best there is
-        size = max(1.0 - abs(start), EPSILON) if abs(start) <= 1 else size
+        size = max(1.0 - abs(start), _EPSILON) if abs(start) <= 1 else size
     gained = (start - end) / size
     # an improvement within the noise is none
     gained = gained - sd / size / np.sqrt(max(2, points // 10))

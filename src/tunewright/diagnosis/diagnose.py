@@ -22,14 +22,14 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 
 Curves = Mapping[str, Any]  # metric -> values, or (steps, values)
-Role = Literal["train", "valid", "learning_rate", "gradient_norm"]
-ROLES: tuple[Role, ...] = ("train", "valid", "learning_rate", "gradient_norm")
-DECLARED = {"schedule", "lr_schedule", "lr_scheduler", "scheduler", "lr_scheduler_type"}
-RATES = {"lr", "learning_rate", "peak_lr", "max_lr"}
+_Role = Literal["train", "valid", "learning_rate", "gradient_norm"]
+_ROLES: tuple[_Role, ...] = ("train", "valid", "learning_rate", "gradient_norm")
+_DECLARED = {"schedule", "lr_schedule", "lr_scheduler", "scheduler", "lr_scheduler_type"}
+_RATES = {"lr", "learning_rate", "peak_lr", "max_lr"}
 
 
 @dataclass(frozen=True)
-class Seen(Evidence):
+class _Seen(Evidence):
     """What a question saw on the curve it read; docs/diagnose.md has what each number means."""
 
     points: int  # as judged: after thinning and smoothing
@@ -72,8 +72,8 @@ def diagnose(
     """
     given = dict(roles or {})
     for role in given:
-        if role not in ROLES:
-            raise DesignError("diagnosis.unknown_role", role=role, known=list(ROLES))
+        if role not in _ROLES:
+            raise DesignError("diagnosis.unknown_role", role=role, known=list(_ROLES))
     runs = _runs(source, run)
     metrics = {name for one in runs for name in one.points}
     for role, name in given.items():
@@ -137,10 +137,10 @@ class _Run:
     """The curves that the questions read, by their role."""
 
     recorded: RecordedRun
-    curves: Mapping[Role, ReadCurve]
+    curves: Mapping[_Role, ReadCurve]
     chance: float | None
 
-    def get(self, role: Role) -> ReadCurve | None:
+    def get(self, role: _Role) -> ReadCurve | None:
         return self.curves.get(role)
 
     def setting(self, names: set[str]) -> Any:
@@ -154,8 +154,8 @@ def _judge(
     run: RecordedRun, roles: Mapping[str, str], maximize: frozenset[str], chance: float | None
 ) -> tuple[ReadRun, list[Answer]]:
     order = sorted(run.points, key=lambda name: -len(run.points[name][0]))
-    chosen: dict[Role, str] = {}
-    for role in ROLES:
+    chosen: dict[_Role, str] = {}
+    for role in _ROLES:
         name = roles.get(role) or _kinds.pick(run.points, role, order)
         if name is not None and name in run.points:
             chosen[role] = name
@@ -203,7 +203,7 @@ def _worst(train: ReadCurve | None, valid: ReadCurve | None) -> ReadCurve | None
 
 
 def _schedule(run: _Run, curve: ReadCurve) -> Score | None:
-    declared, configured = run.setting(DECLARED), run.setting(RATES)
+    declared, configured = run.setting(_DECLARED), run.setting(_RATES)
     number = isinstance(configured, int | float) and not isinstance(configured, bool)
     return _scores.off_schedule(
         curve,
@@ -238,7 +238,7 @@ def _answer(run: _Run, question: Question) -> Answer:
         facts = {"score": round(score.score, 3), "yes": limits.yes, "no": limits.no}
         why = Message("diagnosis.between", {"metric": curve.name, **facts})
         return _silent(question, name, curve.name, why, (Advise("evaluate_more_often"),))
-    evidence = Seen(
+    evidence = _Seen(
         points=score.points,
         score=round(score.score, 3),
         yes_from=limits.yes,

@@ -25,7 +25,7 @@ from tunewright.store.trial import Claim
 
 FLUSH_S = 2.0  # curves wait this long for company ...
 FLUSH_SHARE = 0.01  # ... or this share of the attempt's age, whichever is longer
-SAVED_S = 0.1  # a snapshot counts once it is recorded, with all the points before it
+_SAVED_S = 0.1  # a snapshot counts once it is recorded, with all the points before it
 
 
 class Account:
@@ -95,7 +95,7 @@ class Account:
     def due_at(self, now: float) -> float:
         """When what is reported now should be committed."""
         if self._snapshots:
-            return self._flushed_at + SAVED_S
+            return self._flushed_at + _SAVED_S
         return self._flushed_at + max(FLUSH_S, FLUSH_SHARE * (now - self.began_at))
 
     def unsaid(self) -> tuple[tuple[bytes, ...], int]:

@@ -10,7 +10,7 @@ from tunewright.errors import WorkloadError
 from tunewright.store.plain_json import storable
 
 MOST_VALUES = 1_000  # of one report; further ones are dropped, since a configuration is shorter
-LONGEST_TEXT = 200  # characters of one value or name
+_LONGEST_TEXT = 200  # characters of one value or name
 
 
 def plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def _flat(values: Mapping[Any, Any], before: str) -> list[tuple[str, Any]]:
         if isinstance(value, Mapping) and value:
             flat += _flat(value, f"{full}.")
         else:
-            flat.append((storable(full, LONGEST_TEXT), _plain(value)))
+            flat.append((storable(full, _LONGEST_TEXT), _plain(value)))
     return flat
 
 
@@ -44,12 +44,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else str(value)
     if isinstance(value, str):
-        return storable(value, LONGEST_TEXT)
+        return storable(value, _LONGEST_TEXT)
     if isinstance(value, list | tuple) and len(value) <= MOST_VALUES:
         return [_plain(one) for one in value]
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # NumPy, torch, JAX
         return _plain(value.item())
     try:
-        return storable(str(value), LONGEST_TEXT)
+        return storable(str(value), _LONGEST_TEXT)
     except Exception:  # a __str__ that raises
         return type(value).__name__

@@ -28,8 +28,8 @@ from tunewright.store.rounds import inside
 from tunewright.store.spool import write_trial
 from tunewright.store.trial import Claim, Status
 
-LONGEST_NAME = 200  # characters of a metric's name
-MOST_POINTS = 10_000  # then they are packed, whoever waits for company
+_LONGEST_NAME = 200  # characters of a metric's name
+_MOST_POINTS = 10_000  # then they are packed, whoever waits for company
 
 
 class Asked:
@@ -128,7 +128,7 @@ class Asked:
             reason = self._early.look(self.account.claim.trial, point)
             self._cannot_win = self._cannot_win or reason
         now = time.monotonic()
-        if self._count >= MOST_POINTS or now >= self.account.due_at(now):
+        if self._count >= _MOST_POINTS or now >= self.account.due_at(now):
             self._pack()
             self._commit(self)
 
@@ -185,7 +185,7 @@ class Asked:
     def _name(self, name: object) -> str:
         if name in self._names:
             return str(name)
-        if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
+        if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
             raise bad_name(name, "length")
         if not is_storable(name) or not name.isprintable():
             raise bad_name(name, "unprintable")

@@ -17,7 +17,7 @@ from tunewright import snapshot
 from tunewright.design.objective import Objective
 from tunewright.snapshot import Snapshot
 
-NOTED = "objective"  # in a manifest's `extra`: the metric and its value
+_NOTED = "objective"  # in a manifest's `extra`: the metric and its value
 Batch = Mapping[str, tuple[Sequence[int], Sequence[float]]]  # metric -> steps, values
 
 
@@ -72,7 +72,7 @@ class BestSaved:
         if not due and not ranks and self._known(step):
             return None
         spare = [path for _, path in self._best[: self._count - ranks]]
-        notes = {} if value is None else {NOTED: {self._objective.metric: value}}
+        notes = {} if value is None else {_NOTED: {self._objective.metric: value}}
         written = snapshot.save(folder, state, step=step, attempt=attempt, extra=notes, spare=spare)
         self._open = written if value is None and self._follows else None
         if value is not None:
@@ -85,7 +85,7 @@ class BestSaved:
             return
         self._recalled = True
         for one in sorted(earlier, key=lambda found: found.step):
-            noted = one.extra.get(NOTED)
+            noted = one.extra.get(_NOTED)
             if isinstance(noted, Mapping) and one.step <= start_step:
                 value = noted.get(self._objective.metric)
                 if isinstance(value, int | float):

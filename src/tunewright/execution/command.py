@@ -32,10 +32,10 @@ from tunewright.messages import Message
 
 # what a program may receive about its run, next to the configuration
 FACTS = ("seed", "folder", "start_step", "eval_every", "devices", "port")
-CONFIG, OVERRIDES = "config", "overrides"
+CONFIG, _OVERRIDES = "config", "overrides"
 CONFIG_FILE = "config.json"  # of a trial's folder, which {config} names
-PLAIN_WORD = re.compile(r"[A-Za-z_][\w.\-/+:%@]*")  # text that Hydra reads as text without quotes
-NOT_TEXT = {"true", "false", "null", "inf", "nan"}  # ... unless it is one of these
+_PLAIN_WORD = re.compile(r"[A-Za-z_][\w.\-/+:%@]*")  # text that Hydra reads as text without quotes
+_NOT_TEXT = {"true", "false", "null", "inf", "nan"}  # ... unless it is one of these
 
 Fact = str | int
 
@@ -104,7 +104,7 @@ class Command:
     @property
     def takes_anything(self) -> bool:
         """Whether the program receives the whole configuration, whatever its names."""
-        return CONFIG in self.fields or OVERRIDES in self.fields
+        return CONFIG in self.fields or _OVERRIDES in self.fields
 
     @property
     def takes_seed(self) -> bool:
@@ -130,7 +130,7 @@ class Command:
         values[CONFIG] = config_file
         words: list[str] = []
         for word in self.words:
-            if OVERRIDES in word.fields:
+            if _OVERRIDES in word.fields:
                 words += overrides(configuration, spelled)
             elif len(word.fields) == 1 and word.fields[0] in flags:
                 _flag(words, word, flags[word.fields[0]])
@@ -240,7 +240,7 @@ def _yaml(value: Value) -> str:
 def _hydra(name: str, value: Value, spelled: Booleans) -> str:
     if not isinstance(value, str):
         return spelled.text(name, value)
-    if PLAIN_WORD.fullmatch(value) and value.lower() not in NOT_TEXT:
+    if _PLAIN_WORD.fullmatch(value) and value.lower() not in _NOT_TEXT:
         return value
     # Hydra unescapes a backslash only before a quote or at the end, so double those alone
     escaped = re.sub(r"(\\*)('|$)", lambda m: m[1] * 2 + ("\\'" if m[2] else ""), value)
@@ -264,7 +264,7 @@ def _is_flag(word: str) -> bool:
 
 def is_reserved(name: str) -> bool:
     """Whether a field of this name is filled by us, not with a hyperparameter."""
-    return name in (CONFIG, OVERRIDES) or name.startswith("run.")
+    return name in (CONFIG, _OVERRIDES) or name.startswith("run.")
 
 
 def _word(text: str) -> Word:
@@ -357,7 +357,7 @@ def _word_problems(word: str) -> Iterator[Message]:
             yield (Message("command.field_with_format", {"word": word, "field": field}))
         elif not field or field.isdigit():
             yield Message("command.field_without_name", {"word": word})
-        elif field == OVERRIDES and word != f"{{{OVERRIDES}}}":
+        elif field == _OVERRIDES and word != f"{{{_OVERRIDES}}}":
             yield Message("command.overrides_not_alone", {"word": word})
         elif field.startswith("run.") and field[4:] not in FACTS:
             near = difflib.get_close_matches(field[4:], FACTS, n=1)

@@ -18,7 +18,7 @@ from tunewright.store.curves import unpack
 from tunewright.store.judge import not_finite
 from tunewright.store.outcome import NEVER_LOGGED, Outcome
 
-MOST_NAMES = 8  # of logged metrics in a reason
+_MOST_NAMES = 8  # of logged metrics in a reason
 DEATHS = 3  # a trial that died this often has failed
 
 
@@ -96,8 +96,8 @@ def never_logged(metric: str, logged: Iterable[str]) -> Message:
     near = difflib.get_close_matches(metric, names, n=1)
     facts = {
         "metric": metric,
-        "logged": names[:MOST_NAMES],
-        "more": len(names) > MOST_NAMES,
+        "logged": names[:_MOST_NAMES],
+        "more": len(names) > _MOST_NAMES,
         "near": near[0] if near else None,
     }
     return Message(NEVER_LOGGED, facts)

@@ -29,7 +29,7 @@ from tunewright.store.curves import unpack
 from tunewright.store.rounds import meaning_data, meaning_from, objective_data, objective_from
 
 VARIABLE = "TUNEWRIGHT_RUN"  # of the environment of a command: the trial, as JSON
-TELL_S = 0.2  # points wait this long for company
+_TELL_S = 0.2  # points wait this long for company
 _of_function: list[Run] = []  # trials that train in this process, innermost last
 _of_program: list[Run] = []  # the one handle of a program that a command started, or runs alone
 
@@ -137,7 +137,7 @@ class Printing(Handle):
             devices = tuple(data["devices"])
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise WorkloadError("run.bad_environment", name=VARIABLE, error=error) from None
-        super().__init__(own, objective, meaning, print_event, devices)
+        super().__init__(own, objective, meaning, _print_event, devices)
         self._process = os.getpid()
         if self.start_step:
             Control(self).announce()  # else it is taken to start from nothing
@@ -156,7 +156,7 @@ class Printing(Handle):
 
     def _keep_printing(self) -> None:
         while True:
-            time.sleep(TELL_S)
+            time.sleep(_TELL_S)
             with suppress(OSError):
                 Control(self).tell_points()
 
@@ -166,7 +166,7 @@ class Printing(Handle):
                 self.flush()
 
 
-def print_event(event: Event) -> None:
+def _print_event(event: Event) -> None:
     """Print an event as lines of the protocol; one that has no line is not for the supervisor."""
     match event:
         case Logged():

@@ -37,13 +37,13 @@ from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Claim, Trial
 
-CODE = "trial.pruned"
+_CODE = "trial.pruned"
 CATCH_UP_S = 10.0  # between two looks at what other workers have finished
 Schedule = tuple[int, int]  # study, steps in all
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
+class _Watched:
     """A running trial: its objective so far, and how many looks it has passed."""
 
     study: int
@@ -54,7 +54,7 @@ class Watched:
 
 
 @dataclass(frozen=True, eq=False)
-class Finished:
+class _Finished:
     """One finished curve, as far as a bound needs it."""
 
     at: Array  # oriented values at the looks
@@ -70,9 +70,9 @@ class EarlyStopping:
         self._objective = objective
         self._length = meaning.name("max_train_steps")
         self._studies = studies
-        self._finished: dict[Schedule, list[Finished]] = {}
+        self._finished: dict[Schedule, list[_Finished]] = {}
         self._pruned: dict[int, int] = {}  # by study
-        self._running: dict[int, Watched] = {}  # by trial
+        self._running: dict[int, _Watched] = {}  # by trial
         self._reasons: dict[int, Message] = {}  # of the trials that were asked to stop
         self._bounds: dict[Schedule, tuple[int, Bound | None]] = {}  # by number of curves
         self._learned: set[int] = set()  # identities of trials that count already
@@ -98,7 +98,7 @@ class EarlyStopping:
                 continue
             total = self._total(trial.configuration) or int(curve.steps[-1])
             at = self._at(look_steps(total), curve)
-            row = Finished(at, self._oriented(trial.value), is_spared(trial.seed))
+            row = _Finished(at, self._oriented(trial.value), is_spared(trial.seed))
             self._finished.setdefault((trial.study, total), []).append(row)
 
     def catch_up(self, store: Store, round_id: int, now: float) -> None:
@@ -123,7 +123,7 @@ class EarlyStopping:
     ) -> None:
         """Watch a trial that starts, or resumes after the points of an earlier attempt."""
         curve = Curve(np.empty(0, np.int64), np.empty(0)) if before is None else before
-        watched = Watched(study, seed, self._total(configuration), curve)
+        watched = _Watched(study, seed, self._total(configuration), curve)
         self._running[trial] = replace(watched, passed=_passed(self._looks(watched), curve))
 
     def watch(self, claim: Claim, store: Store) -> None:
@@ -187,7 +187,7 @@ class EarlyStopping:
             self._bounds[schedule] = known
         return known[1]
 
-    def _made(self, study: int, rows: list[Finished]) -> Bound | None:
+    def _made(self, study: int, rows: list[_Finished]) -> Bound | None:
         if not rows:
             return None
         at, final = np.array([row.at for row in rows]), np.array([row.final for row in rows])
@@ -204,7 +204,7 @@ class EarlyStopping:
             "place": KTH,
             "curves": rule.curves,
         }
-        return Message(CODE, facts)
+        return Message(_CODE, facts)
 
     def _total(self, configuration: Mapping[str, Value]) -> int | None:
         """The steps of a trial's schedule, where its configuration has them."""
@@ -216,10 +216,10 @@ class EarlyStopping:
         totals = {total for number, total in self._finished if number == study}
         return totals.pop() if len(totals) == 1 else 0
 
-    def _total_of(self, watched: Watched) -> int:
+    def _total_of(self, watched: _Watched) -> int:
         return watched.total or self._only_total(watched.study)
 
-    def _looks(self, watched: Watched) -> tuple[int, ...]:
+    def _looks(self, watched: _Watched) -> tuple[int, ...]:
         return look_steps(self._total_of(watched))
 
     def _at(self, looks: tuple[int, ...], curve: Curve) -> Array:

@@ -35,8 +35,8 @@ from tunewright.store.rounds import inside
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Selected, Trial, claim_of, selected, split_seed
 
-WITHIN = "evaluation"  # the folder inside a trial's, for logs and files of the evaluation
-FIELDS = ("checkpoint", "step", "folder")  # of a command, beside the hyperparameters
+_WITHIN = "evaluation"  # the folder inside a trial's, for logs and files of the evaluation
+_FIELDS = ("checkpoint", "step", "folder")  # of a command, beside the hyperparameters
 WAIT_S = 0.5
 Measure = Callable[[Checkpoint], Mapping[str, Any]] | Command
 
@@ -124,7 +124,7 @@ def evaluate(
                     job.trial.number,
                     job.step,
                     one.metrics,
-                    name_of(with_),
+                    _name_of(with_),
                     workload.name,
                     workload.objective.metric,
                     one.proxy,
@@ -136,7 +136,7 @@ def evaluate(
     return tuple(found[trial.identity] for trial in chosen)
 
 
-def name_of(with_: Measure) -> str:
+def _name_of(with_: Measure) -> str:
     """The name of what measures: `module.function`, or the command."""
     if isinstance(with_, Command):
         return with_.template
@@ -162,12 +162,12 @@ class _Job:
         place = None if self.snapshot is None else str(self.snapshot.path.absolute())
         facts: dict[str, Value] = dict(
             zip(
-                FIELDS if command else (PLACE, STEP, FOLDER),
+                _FIELDS if command else (PLACE, STEP, FOLDER),
                 (place, self.step, str(self.folder.absolute())),
                 strict=True,
             )
         )
-        within = self.folder / WITHIN
+        within = self.folder / _WITHIN
         within.mkdir(parents=True, exist_ok=True)
         return Assignment(
             trial=self.trial.identity,
@@ -196,7 +196,7 @@ def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Jo
     root = store.trial_root(Path(record.folder) if record.folder else None)
     snapshot, folder = selected(root, trial, record.objective), inside(root, trial.folder)
     refused: Message | None = None
-    clash = sorted(set(FIELDS) & set(trial.configuration)) if isinstance(with_, Command) else []
+    clash = sorted(set(_FIELDS) & set(trial.configuration)) if isinstance(with_, Command) else []
     if trial.value is None:
         refused = Message("evaluation.no_checkpoint", {"status": trial.status})
     elif clash:

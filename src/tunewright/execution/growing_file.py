@@ -34,7 +34,7 @@ KINDS = {".csv": ",", ".tsv": "\t", ".jsonl": "", ".ndjson": "", ".json": "", ".
 LARGEST = 256 * 2**20  # bytes of a file that is read
 HEAD = 256  # bytes that tell whether a file was written anew
 EVENTS = "tfevents"  # in the name of TensorBoard's event files
-HISTORY = "log_history"  # of trainer_state.json: its rows
+_HISTORY = "log_history"  # of trainer_state.json: its rows
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class FileReader:
             data = json.loads(path.read_bytes())
         except (ValueError, RecursionError):
             return []
-        rows = data.get(HISTORY, data.get("history")) if isinstance(data, dict) else data
+        rows = data.get(_HISTORY, data.get("history")) if isinstance(data, dict) else data
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
     def _added(self, path: Path, size: int) -> list[Mapping[str, Any]]:

@@ -48,8 +48,8 @@ from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
 
 FOLDER = "snapshots"  # of run.save, inside the trial folder
-LONGEST_NAME = 200  # characters of a metric's name
-NOT_BEGUN = sys.maxsize  # lowest step allowed before the first: any step then takes the long way
+_LONGEST_NAME = 200  # characters of a metric's name
+_NOT_BEGUN = sys.maxsize  # lowest step allowed before the first: any step then takes the long way
 
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
 
@@ -108,7 +108,7 @@ class Handle:
         self._saved = snapshot.latest(self.folder / FOLDER) if self.attempt > 1 else None
         self._restored = False
         self._start = self._saved.step if self._saved else 0
-        self._lowest = NOT_BEGUN  # the last step logged: none may lie below it
+        self._lowest = _NOT_BEGUN  # the last step logged: none may lie below it
         self._total: int | None = None  # of run.steps
         self._step: int | None = None  # where run.steps stands
         self._stop = Stopping()
@@ -142,7 +142,7 @@ class Handle:
         """Where it stands: the step of `run.steps`, else the last one logged, else the start."""
         if self._step is not None:
             return self._step
-        return self._start if self._lowest == NOT_BEGUN else self._lowest
+        return self._start if self._lowest == _NOT_BEGUN else self._lowest
 
     @property
     def total(self) -> int | None:
@@ -171,7 +171,7 @@ class Handle:
 
     @property
     def _begun(self) -> bool:
-        return self._step is not None or self._lowest != NOT_BEGUN
+        return self._step is not None or self._lowest != _NOT_BEGUN
 
     def _begin(self) -> None:
         """At the first step: a program that did not take its saved state starts from nothing."""
@@ -257,7 +257,7 @@ class Handle:
 
     def _check_step(self, step: int) -> None:
         """The rarer half of the test that steps never go back."""
-        first = self._lowest == NOT_BEGUN
+        first = self._lowest == _NOT_BEGUN
         if first:
             self._begin()
         before = self._start if first else self._lowest
@@ -265,7 +265,7 @@ class Handle:
             raise went_back(self.number, step, before, resumed=first)
 
     def _check_name(self, name: object) -> None:
-        if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
+        if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
             raise bad_name(name, "length")
         if not is_storable(name) or not name.isprintable():
             raise bad_name(name, "unprintable")

@@ -19,7 +19,7 @@ from tunewright.store.leases import LEASE_S, Kind, Worker
 from tunewright.store.store import Store
 
 LEASE_VARIABLE = "TUNEWRIGHT_LEASE_S"  # seconds; alike for all processes of a round
-BEATS_PER_LEASE = 6
+_BEATS_PER_LEASE = 6
 log = logging.getLogger(__name__)
 
 
@@ -92,7 +92,7 @@ def on_duty(store: Store, round_id: int, kind: Kind, exclusive: bool) -> Iterato
     worker = from_server(
         store, lambda: store.register(round_id, kind, exclusive, lease), log.warning
     )
-    heartbeat = Heartbeat(store, worker, lease / BEATS_PER_LEASE)
+    heartbeat = Heartbeat(store, worker, lease / _BEATS_PER_LEASE)
     try:
         with heartbeat:
             yield heartbeat

@@ -7,8 +7,8 @@ from tunewright.design.round import Round
 from tunewright.errors import StoreError
 from tunewright.store.store import Store
 
-MOST_ROUNDS = 5  # the latest ones: the program changes
-MOST_TRIALS = 100
+_MOST_ROUNDS = 5  # the latest ones: the program changes
+_MOST_TRIALS = 100
 
 
 def known_seconds(store: Store, round: Round, program: str, meaning: Meaning) -> tuple[float, ...]:
@@ -30,7 +30,7 @@ def known_seconds(store: Store, round: Round, program: str, meaning: Meaning) ->
     try:
         others = [one for one in store.rounds() if one.command == program]
         others = [one for one in others if one.name != round.name and one.counts.get("completed")]
-        for one in sorted(others, key=lambda one: one.created, reverse=True)[:MOST_ROUNDS]:
+        for one in sorted(others, key=lambda one: one.created, reverse=True)[:_MOST_ROUNDS]:
             steps = one.meaning.name("max_train_steps")
             found += [
                 trial.seconds
@@ -39,4 +39,4 @@ def known_seconds(store: Store, round: Round, program: str, meaning: Meaning) ->
             ]
     except StoreError:  # an estimate is not worth a round that does not begin
         return ()
-    return tuple(found[:MOST_TRIALS])
+    return tuple(found[:_MOST_TRIALS])

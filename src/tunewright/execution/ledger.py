@@ -27,8 +27,8 @@ from tunewright.store.spool import TRIAL_FILE, write_result, write_trial
 from tunewright.store.store import Store
 from tunewright.store.trial import Claim
 
-REDONE_S = 60.0  # training done again rather than leave a hole in its curves
-LAST = 2  # snapshots that stay for resuming
+_REDONE_S = 60.0  # training done again rather than leave a hole in its curves
+_LAST = 2  # snapshots that stay for resuming
 BACKUP_AGAIN_S = 60.0  # after one that failed
 log = logging.getLogger(__name__)
 
@@ -78,11 +78,11 @@ class Ledger:
         """
         known = {PurePosixPath(saved.path).name for saved in self._store.snapshots(claim.trial)}
         found = snapshot.listed(folder / SNAPSHOTS)
-        last = found[:LAST]  # the best one may be recorded and much older
+        last = found[:_LAST]  # the best one may be recorded and much older
         recorded = [at for at, saved in enumerate(last) if saved.path.name in known]
         if recorded:
             unrecorded = last[: recorded[0]]
-        elif found and _seconds_between(folder / TRIAL_FILE, found[0].path) < REDONE_S:
+        elif found and _seconds_between(folder / TRIAL_FILE, found[0].path) < _REDONE_S:
             unrecorded = [saved for saved in found if saved.path.name not in known]
         else:
             unrecorded = []

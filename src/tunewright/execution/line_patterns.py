@@ -22,8 +22,8 @@ from tunewright.messages import Message
 STEP = "step"
 LONGEST = 500  # characters of a line that is read
 MOST_PATTERNS = 20
-MOST_ANY = 2  # repeats of `.` in one pattern
-AROUND = ".,;:%)]}"  # what may stick to a number
+_MOST_ANY = 2  # repeats of `.` in one pattern
+_AROUND = ".,;:%)]}"  # what may stick to a number
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -82,7 +82,7 @@ def number(text: str | None) -> float | None:
     if text is None:
         return None
     try:
-        return float(text.strip().rstrip(AROUND).replace(",", ""))
+        return float(text.strip().rstrip(_AROUND).replace(",", ""))
     except ValueError:
         return None
 
@@ -107,7 +107,7 @@ def problems(patterns: Sequence[object]) -> Iterator[Message]:
         if not groups:
             yield Message("read.no_group", {"pattern": pattern})
         if why := slow(pattern):
-            yield Message("read.slow", {"pattern": pattern, "why": why, "most": MOST_ANY})
+            yield Message("read.slow", {"pattern": pattern, "why": why, "most": _MOST_ANY})
     if patterns and named == {STEP}:
         yield Message("read.step_alone", {"patterns": [str(one) for one in patterns]})
 
@@ -132,7 +132,7 @@ def slow(pattern: str) -> str:
             if after == "group":
                 return "group"
             any_repeats += after == "any"
-            if any_repeats > MOST_ANY:
+            if any_repeats > _MOST_ANY:
                 return "any"
             after = "repeat"
         else:

@@ -15,23 +15,23 @@ from dataclasses import dataclass
 
 from tunewright.execution.line_patterns import COLOURS, LONGEST, STEP, LineReader, problems
 
-WHOLE = r"\d+"
-NUMBER = r"[-+.\w]+"  # in a pattern: also nan, inf and 1e-3
-ANY = r".*?"
-FULL = r"100%\|"
-MOST_LINES = 400  # of the log that are looked at
+_WHOLE = r"\d+"
+_NUMBER = r"[-+.\w]+"  # in a pattern: also nan, inf and 1e-3
+_ANY = r".*?"
+_FULL = r"100%\|"
+_MOST_LINES = 400  # of the log that are looked at
 MOST = 3  # patterns
-FOUND = re.compile(
+_FOUND = re.compile(
     r"(?<![\w.])[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]*\w)|(?<!\w)(?:nan|inf)(?!\w)"
 )
-BREAKS = re.compile(r"[^\w\s./@-]|\s-+\s|\s{3,}|\t")  # a name does not reach across these
+_BREAKS = re.compile(r"[^\w\s./@-]|\s-+\s|\s{3,}|\t")  # a name does not reach across these
 STEPS = ("step", "steps", "iter", "iters", "iteration", "global_step", "it", "update", "epoch")
-HINTS = re.compile(
+_HINTS = re.compile(
     r"(?:^|_)(?:loss|acc|accuracy|err|error|ppl|perplexity|f1|auc|bleu|rouge\w*|mae|mse|rmse|score|reward"
     r"|return|precision|recall|iou|map|nll|bpb|bpc|wer|cer|metric|r2)\d*(?:$|_)"
 )
-ALONG = re.compile(r"(^|_)(lr|learning_rate|grad_norm|norm)$")  # worth reading with a metric
-QUALIFIERS = {
+_ALONG = re.compile(r"(^|_)(lr|learning_rate|grad_norm|norm)$")  # worth reading with a metric
+_QUALIFIERS = {
     *("train", "training", "val", "valid", "validation", "eval", "evaluation", "test", "dev"),
     *("best", "avg", "average", "mean", "running", "total", "top", "top1", "top5", "ema"),
 }
@@ -76,7 +76,7 @@ def propose(log: str, metric: str) -> tuple[str, ...]:
     ('\\\\bstep\\\\s+(?P<step>\\\\d+):\\\\s+val\\\\s+loss\\\\s+(?P<val_loss>[-+.\\\\w]+)',)
     """
     texts = [COLOURS.sub("", one).strip() for one in re.split(r"[\r\n]+", log)]
-    texts = [one for one in texts if one and len(one) <= LONGEST][:MOST_LINES]
+    texts = [one for one in texts if one and len(one) <= LONGEST][:_MOST_LINES]
     lines = [line for text in texts if (line := _line(text, metric)).fields]
     groups: dict[tuple[str, ...], list[Line]] = {}
     for line in lines:
@@ -136,12 +136,12 @@ def _reads(patterns: Sequence[str], texts: Sequence[str]) -> bool:
 def _line(text: str, metric: str) -> Line:
     found: list[Field] = []
     end = 0
-    for match in FOUND.finditer(text):
+    for match in _FOUND.finditer(text):
         field = _field(text, end, match, metric)
         if field is not None and field.name not in {one.name for one in found}:
             found.append(field)
         end = match.end()
-    if all(ALONG.search(one.name) or one.name == STEP for one in found):
+    if all(_ALONG.search(one.name) or one.name == STEP for one in found):
         found = [one for one in found if one.name == STEP]  # a rate alone is no measurement
     return Line(text, tuple(found))
 
@@ -152,7 +152,7 @@ def _field(text: str, begin: int, match: re.Match[str], metric: str) -> Field | 
     trimmed = between.rstrip(" \t:='\"")
     if not trimmed or len(trimmed) == len(between):
         return None
-    parts = list(BREAKS.finditer(trimmed))
+    parts = list(_BREAKS.finditer(trimmed))
     start = parts[-1].end() if parts else 0
     words = list(re.finditer(r"[A-Za-z][\w./@-]*", trimmed[start:]))
     if not words or words[-1].end() != len(trimmed[start:]):
@@ -172,12 +172,12 @@ def _named(words: list[str], number: str, metric: str) -> tuple[str, int] | None
     if last in STEPS and number.isdigit():
         return STEP, 1
     used = 1
-    while used < len(words) and _plain(words[-used - 1]) in QUALIFIERS:
+    while used < len(words) and _plain(words[-used - 1]) in _QUALIFIERS:
         used += 1
     name = "_".join(_plain(word) for word in words[-used:])
     if _alike(name, metric) and metric.isidentifier():
         return metric, used
-    hinted = HINTS.search(name) or ALONG.search(name)
+    hinted = _HINTS.search(name) or _ALONG.search(name)
     return (name, used) if hinted and name.isidentifier() and name != STEP else None
 
 
@@ -214,8 +214,8 @@ def _pattern(lines: Sequence[Line]) -> str:
             if len(keys) > 1:
                 return ""
             # of a progress bar only the whole one: before it, values are the last epoch's
-            made += (ANY + FULL if full else "") + ANY + keys.pop()
-        made += f"(?P<{field.name}>{WHOLE if field.name == STEP else NUMBER})"
+            made += (_ANY + _FULL if full else "") + _ANY + keys.pop()
+        made += f"(?P<{field.name}>{_WHOLE if field.name == STEP else _NUMBER})"
         begins = [line.fields[place].end for line in lines]
     return made
 
@@ -223,8 +223,8 @@ def _pattern(lines: Sequence[Line]) -> str:
 def _literal(text: str) -> str:
     """Text as a pattern: other numbers may change, and so may the width of spaces."""
     made, end = "", 0
-    for match in re.finditer(rf"{FOUND.pattern}|\s+", text):
+    for match in re.finditer(rf"{_FOUND.pattern}|\s+", text):
         made += re.escape(text[end : match.start()])
-        made += r"\s+" if match.group().isspace() else NUMBER
+        made += r"\s+" if match.group().isspace() else _NUMBER
         end = match.end()
     return made + re.escape(text[end:])

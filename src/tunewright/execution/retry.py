@@ -14,7 +14,7 @@ from tunewright.errors import Damaged, NotFound, OutOfDate, StoreError
 from tunewright.store.store import Store
 
 PATIENCE_S = 600.0
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
+_FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
 FINAL = (OutOfDate, NotFound, Damaged)
 Answer = TypeVar("Answer")
 
@@ -26,7 +26,7 @@ class Patience:
         """`say` receives a message when the trouble begins, and one when it is over."""
         self._say = say
         self._since: float | None = None
-        self._pause_s = FIRST_PAUSE_S
+        self._pause_s = _FIRST_PAUSE_S
         self._again_at = 0.0
 
     def holds_off(self, now: float) -> bool:
@@ -45,7 +45,7 @@ class Patience:
         else:
             if self._since is not None:
                 self._say(f"the store is back after {now - self._since:.0f} s")
-            self._since, self._pause_s = None, FIRST_PAUSE_S
+            self._since, self._pause_s = None, _FIRST_PAUSE_S
 
     def _failed(self, error: StoreError, now: float, full_disk: Callable[[], bool]) -> None:
         if self._since is None:
@@ -61,7 +61,7 @@ class Patience:
 
 def persist(use: Callable[[], Answer], say: Callable[[str], None]) -> Answer:
     """What a use of the store gives, tried again for ten minutes; `say` receives each failure."""
-    since, pause_s = time.monotonic(), FIRST_PAUSE_S
+    since, pause_s = time.monotonic(), _FIRST_PAUSE_S
     while True:
         try:
             return use()

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-SHELLS = {"bash", "sh", "zsh", "dash", "ksh", "fish"}
-OPERATOR = re.compile(r"^(?:\|\|?|&&?|;+|\d*>>?|<<?<?)|;$")  # of a word: at its beginning, or a ;
+_SHELLS = {"bash", "sh", "zsh", "dash", "ksh", "fish"}
+_OPERATOR = re.compile(r"^(?:\|\|?|&&?|;+|\d*>>?|<<?<?)|;$")  # of a word: at its beginning, or a ;
 VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|\{\w+\}|\()|`")
 
 
@@ -31,10 +31,10 @@ def for_a_shell(template: str) -> tuple[str, ...]:
     """
     words = list(_words(template))
     program = template.split()[:1]
-    by_shell = bool(program) and PurePosixPath(program[0]).name in SHELLS
+    by_shell = bool(program) and PurePosixPath(program[0]).name in _SHELLS
     found: list[str] = []
     for word in words:
-        match = OPERATOR.search(word.bare) or (None if by_shell else VARIABLE.search(word.open))
+        match = _OPERATOR.search(word.bare) or (None if by_shell else VARIABLE.search(word.open))
         if match is not None:
             found.append(match.group())
         elif _is_glob(word.bare) or word.bare.startswith("~/"):

@@ -25,11 +25,11 @@ from tunewright.store.store import RoundRecord
 
 PROGRAM = "tunewright.sinks._process"
 SETTINGS = "TUNEWRIGHT_SINK"
-PATIENCE = "TUNEWRIGHT_SINK_PATIENCE_S"  # an environment variable: the longest call to a tracker
-PATIENCE_S = 60.0
-EVERY = "TUNEWRIGHT_SINK_EVERY_S"  # an environment variable: between looks at the store
+_PATIENCE = "TUNEWRIGHT_SINK_PATIENCE_S"  # an environment variable: the longest call to a tracker
+_PATIENCE_S = 60.0
+_EVERY = "TUNEWRIGHT_SINK_EVERY_S"  # an environment variable: between looks at the store
 EVERY_S = 2.0
-BEYOND_S = 10.0  # after the process should have ended by itself
+_BEYOND_S = 10.0  # after the process should have ended by itself
 LOOK_S = 0.05
 BUSY = 69  # its exit code where another process writes this sink
 FOLDER = "sinks"  # in the folder of a round's trials
@@ -43,7 +43,7 @@ class Settings:
     store: str  # with a password, if it has one
     round: str
     sink: Sink
-    patience_s: float = PATIENCE_S  # the longest call to a tracker
+    patience_s: float = _PATIENCE_S  # the longest call to a tracker
     every_s: float = EVERY_S  # between looks at the store
 
     def to_json(self) -> str:
@@ -86,7 +86,7 @@ class SinkProcess:
             time.sleep(LOOK_S)
             if (now := self._seen()) != seen:
                 seen, since = now, time.monotonic()
-            if time.monotonic() - since > self.patience_s + BEYOND_S:
+            if time.monotonic() - since > self.patience_s + _BEYOND_S:
                 break
         if self.process.poll() is None:
             self.process.kill()
@@ -111,7 +111,7 @@ class SinkProcess:
 
 def start(sink: Sink, following: Following) -> SinkProcess:
     """Start the process of a sink; it reads the store by itself."""
-    waits = (_seconds(PATIENCE, PATIENCE_S), _seconds(EVERY, EVERY_S))
+    waits = (_seconds(_PATIENCE, _PATIENCE_S), _seconds(_EVERY, EVERY_S))
     settings = Settings(str(following.store), following.record.name, sink, *waits)
     folder = inside(following.root, following.record.directory) / FOLDER
     folder.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ from tunewright.execution.workload import Train
 
 MOST = 500  # files that are read
 LARGEST = 2_000_000  # bytes of one
-OURS = Path(__file__).parent.parent  # this package, which provenance has by its version
+_OURS = Path(__file__).parent.parent  # this package, which provenance has by its version
 FUNCTION = "the training function"  # its entry where it has no file, as in a notebook
 
 
@@ -102,7 +102,7 @@ def _places(name: str, root: Path) -> Iterator[Path]:
 def _is_own(path: Path, here: Path) -> bool:
     """Whether a file belongs to the user's program: not this package, not an installed one."""
     installed = {"site-packages", "dist-packages"} & set(path.parts)
-    return path.is_relative_to(here) and not path.is_relative_to(OURS) and not installed
+    return path.is_relative_to(here) and not path.is_relative_to(_OURS) and not installed
 
 
 def _read(path: Path) -> str | None:

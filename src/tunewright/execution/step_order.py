@@ -9,7 +9,7 @@ from types import FrameType
 from tunewright.errors import BadValue
 from tunewright.messages import Message
 
-OWN_FOLDER = str(Path(__file__).parent)
+_OWN_FOLDER = str(Path(__file__).parent)
 
 
 def went_back(number: int | None, step: int, after: int, resumed: bool = False) -> BadValue:
@@ -25,7 +25,7 @@ def went_back(number: int | None, step: int, after: int, resumed: bool = False) 
 
 def is_ours(frame: FrameType) -> bool:
     """Whether a line of this package runs there, not one of the training program."""
-    return frame.f_code.co_filename.startswith(OWN_FOLDER)
+    return frame.f_code.co_filename.startswith(_OWN_FOLDER)
 
 
 def _where() -> str:

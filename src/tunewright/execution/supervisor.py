@@ -52,18 +52,18 @@ from tunewright.store.rounds import inside
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Claim
 
-TURN_S = 0.5  # the longest wait for events: signals are handled at least this often
-MEANWHILE_S = 0.02  # the longest wait for events while a search thinks
+_TURN_S = 0.5  # the longest wait for events: signals are handled at least this often
+_MEANWHILE_S = 0.02  # the longest wait for events while a search thinks
 LOOK_S = 1.0  # how often the store is asked for requests, dead owners and new trials
-LAST_WORDS_S = 0.2  # for ends that are on their way when the supervisor itself must end
+_LAST_WORDS_S = 0.2  # for ends that are on their way when the supervisor itself must end
 GRACE_S = 30.0  # between the wish to save and the end
 SCARCE_S = 2.0  # before another try to start a worker, where the machine has no process left
 # why one folder cannot be used while those beside it can
-OWN_FOLDER = (
+_OWN_FOLDER = (
     *(errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP),
     *(errno.ENAMETOOLONG, errno.ENOTEMPTY),
 )
-FIRST_FAILURES = 5  # a round whose first trials all fail has a broken workload
+_FIRST_FAILURES = 5  # a round whose first trials all fail has a broken workload
 log = logging.getLogger(__name__)
 
 
@@ -114,7 +114,7 @@ class Supervisor:
         self._look_at = self._claim_at = 0.0
         # an observer that looks more seldom than every third of the lease sees nobody die
         self._look_s = min(LOOK_S, own.leases.lease_s / 10)
-        self._turn_s = min(TURN_S, own.leases.lease_s / 10)
+        self._turn_s = min(_TURN_S, own.leases.lease_s / 10)
 
     def work(self) -> Why:
         """Run until nothing is left to do, or somebody wants an end."""
@@ -304,7 +304,7 @@ class Supervisor:
             folder = self._ledger.open_folder(claim)
         except StoreError as error:
             cause = error.__cause__
-            if not (isinstance(cause, OSError) and cause.errno in OWN_FOLDER):
+            if not (isinstance(cause, OSError) and cause.errno in _OWN_FOLDER):
                 raise
             if not os.access(self._own.root, os.W_OK | os.X_OK):
                 raise  # all of them are out of reach: that is waited for
@@ -341,7 +341,7 @@ class Supervisor:
 
     def _spool_ends(self) -> None:
         """Receive events of the executor, and bring ends to the trial folders before any commit."""
-        for event in self._own.executor.events(MEANWHILE_S):
+        for event in self._own.executor.events(_MEANWHILE_S):
             self._take(event)
         self._ledger.spool([a for a in self._accounts.values() if a.outcome is not None])
 
@@ -427,11 +427,11 @@ class Supervisor:
             with contextlib.suppress(StoreError):  # one curve less: stopping begins later
                 self._own.early_stopping.learn([self._own.store.trial(trial)])
         self.progress.ends(account, outcome, running=len(self._accounts))
-        if self._why is None and self.progress.hopeless(FIRST_FAILURES):
+        if self._why is None and self.progress.hopeless(_FIRST_FAILURES):
             facts = {
                 "trial": account.claim.number,
                 "trials": self.progress.ended,
-                "mute": self.progress.ended < FIRST_FAILURES,
+                "mute": self.progress.ended < _FIRST_FAILURES,
                 "reason": (reason or Message("trial.failed", {"text": ""})).to_data(),
                 "finishing": self._finishing(),
             }
@@ -481,7 +481,7 @@ class Supervisor:
         """End what still runs and put it back to pending; what has just ended counts as ended."""
         if self._accounts:
             with contextlib.suppress(Exception):  # something else is being raised already
-                for event in self._own.executor.events(LAST_WORDS_S):
+                for event in self._own.executor.events(_LAST_WORDS_S):
                     self._take(event)
         for trial in tuple(self._accounts):
             self._own.executor.stop(trial, 0.0)

@@ -66,10 +66,10 @@ def _in_tuple(
             found[name] += 1
 
 
-def read_words(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
+def _read_words(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
     """The script, the values by name, and the program's own words.
 
-    >>> read_words(["train.py", "LR=1e-3", "NAME=adam", "--", "--resume"])
+    >>> _read_words(["train.py", "LR=1e-3", "NAME=adam", "--", "--resume"])
     ('train.py', {'LR': 0.001, 'NAME': 'adam'}, ['--resume'])
     """
     script, *others = words
@@ -89,7 +89,7 @@ def read_words(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
 def main(words: Sequence[str]) -> None:
     """Run the script as `__main__` with the values; exit status 2 where a name is not there."""
     try:
-        script, values, own = read_words(words)
+        script, values, own = _read_words(words)
     except ValueError:
         sys.exit("usage: with_values SCRIPT.py NAME=VALUE ... [-- ARGUMENTS]")
     path = Path(script)

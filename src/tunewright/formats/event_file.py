@@ -16,9 +16,9 @@ from tunewright.errors import Unreadable
 from tunewright.formats.wire import Field, fields, inside, number, signed, text
 
 EVENTS = ".tfevents."  # in the name of every event file
-SPLITS = ("train", "validation", "eval", "test")  # folders of one run, as Keras names them
+_SPLITS = ("train", "validation", "eval", "test")  # folders of one run, as Keras names them
 LARGEST_EVENT = 64 * 2**20  # bytes; larger ones hold graphs and pictures
-FLOAT, DOUBLE, HALF = 1, 2, 19  # kinds of tensors
+FLOAT, _DOUBLE, _HALF = 1, 2, 19  # kinds of tensors
 FAILED = 2  # a session's status
 Setting = bool | int | float | str | None
 
@@ -57,7 +57,7 @@ def tag_prefix(folder: str) -> str:
     >>> tag_prefix("validation"), tag_prefix("run_1")
     ('validation/', '')
     """
-    return f"{folder}/" if folder in SPLITS else ""
+    return f"{folder}/" if folder in _SPLITS else ""
 
 
 def _records(path: Path, start: int) -> Iterator[tuple[bytes, int]]:
@@ -82,14 +82,14 @@ def _records(path: Path, start: int) -> Iterator[tuple[bytes, int]]:
 
 def masked_crc(data: bytes) -> int:
     """The checksum as the format writes it: turned, so that records may hold records."""
-    crc = crc32c(data)
+    crc = _crc32c(data)
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
 
 
-def crc32c(data: bytes) -> int:
+def _crc32c(data: bytes) -> int:
     """The CRC with Castagnoli's polynomial.
 
-    >>> hex(crc32c(b"123456789"))
+    >>> hex(_crc32c(b"123456789"))
     '0xe3069283'
     """
     crc = 0xFFFFFFFF
@@ -162,9 +162,9 @@ def _of_tensor(tensor: bytes) -> float | None:
     for key, value in fields(tensor):
         if key == 1:
             kind = signed(value)
-        elif key == 4 or (key == 5 and kind == FLOAT) or (key == 6 and kind == DOUBLE):
+        elif key == 4 or (key == 5 and kind == FLOAT) or (key == 6 and kind == _DOUBLE):
             values = inside(value)
-    form = {FLOAT: "<f", DOUBLE: "<d", HALF: "<e"}.get(kind)
+    form = {FLOAT: "<f", _DOUBLE: "<d", _HALF: "<e"}.get(kind)
     if form is None or len(values) != struct.calcsize(form):
         return None
     return float(struct.unpack(form, values)[0])

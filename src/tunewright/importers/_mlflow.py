@@ -40,8 +40,8 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Status
 
 # the file store writes the number, the database the word
-STATES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}
-LARGEST_META = 2**20  # bytes of a meta.yaml, a parameter or a tag
+_STATES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}
+_LARGEST_META = 2**20  # bytes of a meta.yaml, a parameter or a tag
 
 
 @dataclass
@@ -139,12 +139,12 @@ def _in_folder(root: Path) -> dict[str, tuple[str, list[_Run]]]:
         if parts[0] in (".trash", "models"):
             continue
         if len(parts) == 2 and parts[1] == "meta.yaml":
-            meta = flat_yaml(text_in(path, LARGEST_META))
+            meta = flat_yaml(text_in(path, _LARGEST_META))
             name = meta.get("name") or parts[0]
             name = name if name not in found else f"{name} ({parts[0]})"
             found[name] = (parts[0], [])
         elif len(parts) == 3 and parts[2] == "meta.yaml":
-            run = _meta(parts[1], flat_yaml(text_in(path, LARGEST_META)))
+            run = _meta(parts[1], flat_yaml(text_in(path, _LARGEST_META)))
             if run is not None:
                 runs[path.parent] = run
     for folder, run in sorted(runs.items(), key=lambda item: item[1].started_ms or 0.0):
@@ -161,7 +161,7 @@ def _meta(folder: str, meta: dict[str, str]) -> _Run | None:
     state = meta.get("status", "")
     return _Run(
         name=meta.get("run_name") or folder,
-        state=STATES.get(state, state),
+        state=_STATES.get(state, state),
         started_ms=number_or_none(meta.get("start_time")),
         ended_ms=number_or_none(meta.get("end_time")),
     )
@@ -173,7 +173,7 @@ def _read_run(folder: Path, run: _Run) -> None:
         kind, *rest = path.relative_to(folder).parts
         name = "/".join(rest)  # a slash in a name is a folder there
         if kind == "params" and rest:
-            run.parameters[name] = text_in(path, LARGEST_META)
+            run.parameters[name] = text_in(path, _LARGEST_META)
         elif kind == "metrics" and rest:
             for line in text_in(path).splitlines():
                 words = line.split()

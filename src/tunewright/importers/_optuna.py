@@ -39,8 +39,8 @@ from tunewright.store.outcome import foreign
 from tunewright.store.results import Results
 from tunewright.store.trial import Status
 
-INTERMEDIATE = "intermediate_value"  # the curve's name where it is not the objective's own
-MOST_STEPS = 24  # a grid of fewer points is a choice of them
+_INTERMEDIATE = "intermediate_value"  # the curve's name where it is not the objective's own
+_MOST_STEPS = 24  # a grid of fewer points is a choice of them
 SEARCH = "optuna"  # the sampler is not recorded: TPE unless somebody chose another
 
 
@@ -95,7 +95,7 @@ def optuna(
 
 def _names_it(objective: Objective, trials: Sequence[Any]) -> bool:
     """Whether the objective is a name for the study's only value, which has no name there."""
-    others = {INTERMEDIATE} | {name for trial in trials for name in trial.user_attrs}
+    others = {_INTERMEDIATE} | {name for trial in trials for name in trial.user_attrs}
     others |= {name for trial in trials for name in _constraints(trial.system_attrs)}
     return objective.metric not in others
 
@@ -241,7 +241,7 @@ def _judged_at(trials: Sequence[Any]) -> At | None:
 
 def _trial(trial: Any, metrics: Sequence[str], judged_at: At | None) -> ForeignTrial:
     points = PointsInOrder()
-    curve = metrics[0] if judged_at is not None else INTERMEDIATE
+    curve = metrics[0] if judged_at is not None else _INTERMEDIATE
     for step, value in sorted(trial.intermediate_values.items()):
         points.add(curve, int(step), float(value))  # a damaged database may hold anything
     complete = trial.state.name == "COMPLETE"
@@ -340,7 +340,7 @@ def _grid(distributions: Sequence[Any], seen: set[Value]) -> tuple[Value, ...] |
     if others or step is None or (step == 1 and isinstance(step, int)):
         return None
     count = round((first.high - first.low) / step) + 1
-    if count > MOST_STEPS:
+    if count > _MOST_STEPS:
         return None
     points: list[Value] = []
     for place in range(count):

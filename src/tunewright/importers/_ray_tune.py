@@ -40,23 +40,23 @@ from tunewright.store import plain_json
 from tunewright.store.outcome import foreign
 from tunewright.store.results import Results
 
-STEP = "training_iteration"
+_STEP = "training_iteration"
 # what Ray adds to every result
-BOOKKEEPING = {
+_BOOKKEEPING = {
     *("timestamp", "checkpoint_dir_name", "done", "training_iteration", "trial_id", "date"),
     *("time_this_iter_s", "time_total_s", "pid", "hostname", "node_ip", "config"),
     *("time_since_restore", "iterations_since_restore", "experiment_tag", "should_checkpoint"),
     *("warmup_time", "experiment_id", "timesteps_since_restore"),
 }
-LAID_OUT = "basic-variant-state-"  # the file of Ray's own generator: random draws and grids
-DEEPEST = 20  # of nested results
+_LAID_OUT = "basic-variant-state-"  # the file of Ray's own generator: random draws and grids
+_DEEPEST = 20  # of nested results
 
 
 def ray_tune(
     folder: str | os.PathLike[str],
     *,
     objective: Objective,
-    step: str = STEP,
+    step: str = _STEP,
     **options: Unpack[Options],
 ) -> Results:
     """Results of a Ray Tune experiment: the folder that holds the trials' folders.
@@ -86,7 +86,7 @@ def ray_tune(
             unfinished += 1
         else:
             trials.append(trial)
-    known = any(path.name.startswith(LAID_OUT) for path in files)
+    known = any(path.name.startswith(_LAID_OUT) for path in files)
     source = Source(
         origin=f"the Ray Tune experiment {plain_name(root.resolve().name)}",
         name=plain_name(root.resolve().name),
@@ -119,14 +119,14 @@ def _trial(
         last = result
         configuration = result.get("config") or configuration
         flat = dict(_numbers(result))
-        if step != STEP and step not in flat:
+        if step != _STEP and step not in flat:
             raise DesignError(
                 "importers.ray_tune_no_step",
                 folder=folder.name,
                 step=step,
                 hint=did_you_mean(step, flat),
             )
-        at = whole_or_none(flat[step] if step != STEP else result.get(STEP, place))
+        at = whole_or_none(flat[step] if step != _STEP else result.get(_STEP, place))
         for name, value in flat.items():
             if name != step:
                 points.add(name, place if at is None else at, value)
@@ -165,10 +165,10 @@ def _results(folder: Path) -> Iterator[dict[str, Any]]:
 
 def _numbers(result: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
     """Every number that was reported, nested ones under a path as Ray writes it."""
-    if prefix.count("/") > DEEPEST:
+    if prefix.count("/") > _DEEPEST:
         return
     for name, value in result.items():
-        if not prefix and name in BOOKKEEPING:
+        if not prefix and name in _BOOKKEEPING:
             continue
         if isinstance(value, Mapping):
             yield from _numbers(value, f"{prefix}{name}/")

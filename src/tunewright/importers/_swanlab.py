@@ -35,9 +35,9 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 
 HEAD = struct.pack("<4sHB", b":SWL", 0xE1D6, 2)
-START, FINISH, SCALAR = 10, 11, 13  # kinds of records
-STATES = {0: "running", 1: "success", 2: "crashed", 3: "aborted"}
-ENDED = {"success": "completed", "crashed": "failed", "aborted": "failed"}
+_START, _FINISH, _SCALAR = 10, 11, 13  # kinds of records
+_STATES = {0: "running", 1: "success", 2: "crashed", 3: "aborted"}
+_ENDED = {"success": "completed", "crashed": "failed", "aborted": "failed"}
 
 
 @dataclass
@@ -61,11 +61,11 @@ def read_run(path: Path) -> SwanLabRun:
     try:
         for record in records(path, HEAD):
             for kind, value in fields(record):
-                if kind == START:
+                if kind == _START:
                     _take_start(dict(fields(inside(value))), run)
-                elif kind == FINISH:
+                elif kind == _FINISH:
                     _take_finish(dict(fields(inside(value))), run)
-                elif kind == SCALAR:
+                elif kind == _SCALAR:
                     _take_scalar(dict(fields(inside(value))), run)
     except Unreadable:
         run.torn = True
@@ -78,7 +78,7 @@ def _take_start(own: dict[int, Field], run: SwanLabRun) -> None:
 
 
 def _take_finish(own: dict[int, Field], run: SwanLabRun) -> None:
-    run.state = STATES.get(signed(own.get(1, 0)), "crashed")
+    run.state = _STATES.get(signed(own.get(1, 0)), "crashed")
     run.error = text(own.get(2, b""))
     run.ended_s = _seconds(own.get(3))
 
@@ -142,7 +142,7 @@ def _trial(log: Path, run: SwanLabRun, metric: str) -> ForeignTrial:
     ours = settings.pop(OURS, None)
     known = ours if isinstance(ours, dict) else {}
     points = run.points.points()
-    said = known.get("status", ENDED.get(run.state))
+    said = known.get("status", _ENDED.get(run.state))
     status, reason = ended_as(said, points, metric, "SwanLab")
     lasted = (run.ended_s or 0.0) - (run.began_s or 0.0) if run.began_s and run.ended_s else 0.0
     return ForeignTrial(

@@ -36,7 +36,7 @@ from tunewright.store.outcome import exported
 from tunewright.store.results import Results
 from tunewright.store.trial import Status
 
-STEP = 1  # of final values in a table without curves
+_STEP = 1  # of final values in a table without curves
 
 
 def tables(
@@ -113,7 +113,7 @@ def _trials(frame: Columns, points: Columns | None, metrics: Sequence[str]) -> l
             for metric in metrics:
                 cell = number_or_none(frame[metric][row])
                 if cell is not None:
-                    own.add(metric, STEP, cell)
+                    own.add(metric, _STEP, cell)
         configuration = {
             plain_name(setting): _value(cell)
             for setting in settings

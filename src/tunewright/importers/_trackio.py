@@ -42,7 +42,7 @@ from tunewright.store.trial import Status
 
 OURS = "tunewright"  # the entry of a configuration that the sink of this package adds
 # Trackio writes what is not finite as text
-SPECIAL = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_SPECIAL = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
 @dataclass
@@ -146,7 +146,7 @@ def _object(stored: Any) -> dict[str, Any]:
 def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """The numbers of a row; tables, pictures and text are passed over."""
     for name, value in metrics.items():
-        number = SPECIAL.get(value) if isinstance(value, str) else number_or_none(value)
+        number = _SPECIAL.get(value) if isinstance(value, str) else number_or_none(value)
         if number is not None:
             yield name, number
 

@@ -53,20 +53,20 @@ from tunewright.store.trial import Status
 HEAD = struct.pack("<4sHB", b":W&B", 0xBEE1, 0)
 BLOCK = 32768
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4  # a record whole, or its parts
-LARGEST_RECORD = 64 * 2**20  # bytes
-DEEPEST = 20  # of nested values
-HISTORY, SUMMARY, CONFIG, RUN, EXIT = 2, 3, 5, 17, 18  # kinds of records
+_LARGEST_RECORD = 64 * 2**20  # bytes
+_DEEPEST = 20  # of nested values
+_HISTORY, _SUMMARY, _CONFIG, _RUN, _EXIT = 2, 3, 5, 17, 18  # kinds of records
 
 # columns of the exported table that are about the run itself
-ABOUT = {
+_ABOUT = {
     *("Name", "ID", "State", "Notes", "User", "Tags", "Created", "Runtime", "Sweep", "Group"),
     *("Job Type", "Hostname", "Host", "Description", "Commit", "GitHub", "GPU Count", "GPU Type"),
     *("Updated", "End Time", "Start Time", "Sweep Name", "Project", "Entity", "Agent"),
 }
-LARGEST_YAML = 2**24  # bytes of a config.yaml
-MOST_NODES = 100_000  # of a YAML document, every alias followed
-DEEPEST_YAML = 100
-ENDED = {"finished": "completed", "crashed": "failed", "failed": "failed", "killed": "failed"}
+_LARGEST_YAML = 2**24  # bytes of a config.yaml
+_MOST_NODES = 100_000  # of a YAML document, every alias followed
+_DEEPEST_YAML = 100
+_ENDED = {"finished": "completed", "crashed": "failed", "failed": "failed", "killed": "failed"}
 
 
 @dataclass
@@ -116,7 +116,7 @@ def records(path: Path, begins: bytes = HEAD) -> Iterator[bytes]:
             at += 7 + length
             if kind in (FULL, FIRST):
                 parts = b""
-            if len(parts) + length <= LARGEST_RECORD:
+            if len(parts) + length <= _LARGEST_RECORD:
                 parts += data
             if kind in (FULL, LAST):
                 yield parts
@@ -124,20 +124,20 @@ def records(path: Path, begins: bytes = HEAD) -> Iterator[bytes]:
 
 def _take(record: bytes, run: OfflineRun) -> None:
     for kind, value in fields(record):
-        if kind == HISTORY:
+        if kind == _HISTORY:
             _take_history(inside(value), run)
-        elif kind == SUMMARY:
+        elif kind == _SUMMARY:
             for name, number in _updates(inside(value)):
                 run.summary |= dict(_numbers(name, number))
-        elif kind == CONFIG:
+        elif kind == _CONFIG:
             _take_config(inside(value), run)
-        elif kind == RUN:
+        elif kind == _RUN:
             for key, part in fields(inside(value)):
                 if key == 4:
                     _take_config(inside(part), run)
                 elif key == 8:
                     run.name = text(part)
-        elif kind == EXIT:
+        elif kind == _EXIT:
             found: dict[int, Field] = dict(fields(inside(value)))
             run.exit_code = signed(found.get(1, 0))
             run.runtime_s = float(signed(found.get(2, 0)))
@@ -186,7 +186,7 @@ def _item(item: bytes) -> tuple[str, Any]:
 
 def _numbers(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, float]]:
     """Every number below a value; pictures, histograms and W&B's own entries are passed over."""
-    if name.startswith("_") or depth > DEEPEST:
+    if name.startswith("_") or depth > _DEEPEST:
         return
     if isinstance(value, dict):
         if "_type" not in value:
@@ -237,13 +237,13 @@ def _exported(
         raise DesignError(
             "importers.wandb_column_missing", name=name, hint=did_you_mean(name, table)
         )
-    measured = [n for n in table if n in named or (looks_like_metric(n) and n not in ABOUT)]
-    not_set = {*ABOUT, *measured, *(n for n in table if n.startswith("_"))}
+    measured = [n for n in table if n in named or (looks_like_metric(n) and n not in _ABOUT)]
+    not_set = {*_ABOUT, *measured, *(n for n in table if n.startswith("_"))}
     settings = [n for n in table if n not in not_set and not is_row_index(n, table[n])]
     trials, unfinished = [], 0
     for row in range(len(next(iter(table.values())))):
         state = table["State"][row].lower() if "State" in table else "finished"
-        if state not in ENDED:
+        if state not in _ENDED:
             unfinished += 1
             continue
         step = whole_or_none(table["_step"][row]) if "_step" in table else None
@@ -270,7 +270,7 @@ def _trial(
     seconds: float,
     metric: str,
 ) -> ForeignTrial:
-    status: Status = "completed" if ENDED[state] == "completed" else "failed"
+    status: Status = "completed" if _ENDED[state] == "completed" else "failed"
     reason: Message | None = None
     if status == "failed":
         diverged = first_non_finite(points.points(), [metric])
@@ -343,7 +343,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except ImportError as error:
         raise MissingExtra("importers.yaml_missing", path=path) from error
     try:
-        loader = yaml.SafeLoader(text_in(path, LARGEST_YAML))
+        loader = yaml.SafeLoader(text_in(path, _LARGEST_YAML))
         root = loader.get_single_node()
         _refuse_aliases(root, path)
         found = loader.construct_document(root) if root is not None else {}
@@ -361,19 +361,19 @@ def _line(error: Exception) -> str:
 def _refuse_aliases(root: Any, path: Path) -> None:
     """Refuse a document that aliases make endless, or far larger than its text."""
     waiting = [(root, 0)]
-    for _ in range(MOST_NODES):
+    for _ in range(_MOST_NODES):
         if not waiting:
             return
         node, depth = waiting.pop()
-        if depth > DEEPEST_YAML:
+        if depth > _DEEPEST_YAML:
             break
         for part in node.value if isinstance(getattr(node, "value", None), list) else ():
             own = part if isinstance(part, tuple) else (part,)
             waiting += [(inner, depth + 1) for inner in own]
     raise Unreadable(
         "importers.yaml_too_large",
-        most_nodes=MOST_NODES,
-        deepest_yaml=DEEPEST_YAML,
+        most_nodes=_MOST_NODES,
+        deepest_yaml=_DEEPEST_YAML,
         path=str(path),
     )
 

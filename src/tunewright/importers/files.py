@@ -29,19 +29,19 @@ from tunewright.store import plain_json
 from tunewright.store.plain_json import storable
 
 LARGEST = plain_json.LARGEST_FILE
-MOST_FILES = 200_000  # looked at below one folder
+_MOST_FILES = 200_000  # looked at below one folder
 MOST_COLUMNS = 5_000  # of a table
 MOST_CELLS = 20_000_000  # of a table: rows times columns
 Columns = Mapping[str, Sequence[Any]]
-INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__", "index")  # what pandas writes over its index
-METRIC_WORDS = {
+_INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__", "index")  # what pandas writes over its index
+_METRIC_WORDS = {
     *("loss", "error", "err", "accuracy", "acc", "auc", "auroc", "f1", "score", "perplexity"),
     *("ppl", "bleu", "rouge", "wer", "mse", "mae", "rmse", "nll", "reward", "return", "precision"),
     *("recall", "iou", "map", "throughput", "latency", "runtime"),
 }
 
 # what loggers put behind a metric's name
-ENDINGS = {"epoch", "step", "best", "last", "final", "mean", "min", "max", "top1", "top5"}
+_ENDINGS = {"epoch", "step", "best", "last", "final", "mean", "min", "max", "top1", "top5"}
 MOST = 20  # lines of a refusal
 
 
@@ -93,8 +93,8 @@ def files_below(folder: Path) -> Iterator[Path]:
         for name in sorted(files):
             path = Path(parent, name)
             seen += 1
-            if seen > MOST_FILES:
-                raise NotFound("importers.too_many_files", folder=folder, most=MOST_FILES)
+            if seen > _MOST_FILES:
+                raise NotFound("importers.too_many_files", folder=folder, most=_MOST_FILES)
             if path.is_file() and not path.is_symlink():
                 yield path
 
@@ -135,7 +135,7 @@ def csv_columns(path: Path) -> dict[str, list[str]]:
         raise Unreadable("importers.empty_file", path=path)
     _refuse_size(path, len(rows) - 1, len(rows[0]))
     head = [_unquoted(name) for name in rows[0]]
-    doubled = doubled_in(head)
+    doubled = _doubled_in(head)
     if doubled:
         raise Unreadable(
             "importers.doubled_csv_columns", path=path, doubled=", ".join(map(repr, doubled))
@@ -206,7 +206,7 @@ def _refuse_size(path: Path, rows: int, columns: int) -> None:
         )
 
 
-def doubled_in(names: Sequence[str]) -> list[str]:
+def _doubled_in(names: Sequence[str]) -> list[str]:
     """The names that stand there more than once."""
     return sorted(name for name, times in Counter(names).items() if times > 1)
 
@@ -302,7 +302,7 @@ def columns_in(frame: Any, what: str) -> dict[str, list[Any]]:
 
 
 def _refuse_doubled(names: Sequence[str], what: str) -> None:
-    doubled = doubled_in(names)
+    doubled = _doubled_in(names)
     if doubled:
         raise DesignError("importers.doubled_columns", what=what, doubled=list(doubled))
 
@@ -313,7 +313,7 @@ def is_row_index(name: str, cells: Sequence[Any]) -> bool:
     >>> is_row_index("", ["0", "1"]), is_row_index("", ["8", "1"]), is_row_index("lr", [0, 1])
     (True, False, False)
     """
-    return name in INDEX_NAMES and [str(cell) for cell in cells] == [*map(str, range(len(cells)))]
+    return name in _INDEX_NAMES and [str(cell) for cell in cells] == [*map(str, range(len(cells)))]
 
 
 def plain_cell(cell: Any) -> Any:
@@ -334,9 +334,9 @@ def looks_like_metric(name: str) -> bool:
     """
     spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()
     words = [word for word in re.split(r"[^a-z0-9]+", spaced) if word]
-    while len(words) > 1 and words[-1] in ENDINGS:
+    while len(words) > 1 and words[-1] in _ENDINGS:
         words.pop()
-    return bool(words) and words[-1] in METRIC_WORDS
+    return bool(words) and words[-1] in _METRIC_WORDS
 
 
 def did_you_mean(name: str, known: Iterable[str], most: int = 12) -> str:

@@ -22,9 +22,9 @@ from tunewright.store.judge import not_finite
 from tunewright.store.plain_json import storable
 from tunewright.store.trial import Status
 
-LONGEST_VALUE = 500  # characters of a hyperparameter's text
-DEEPEST = 20  # of nested settings; what lies deeper is text
-MOST_SETTINGS = 5_000  # hyperparameters of one trial; more is a file of something else
+_LONGEST_VALUE = 500  # characters of a hyperparameter's text
+_DEEPEST = 20  # of nested settings; what lies deeper is text
+_MOST_SETTINGS = 5_000  # hyperparameters of one trial; more is a file of something else
 NO_REASON = "foreign.no_reason"
 Points = Mapping[str, tuple[Sequence[int], Sequence[float]]]  # metric -> steps and values
 
@@ -81,7 +81,7 @@ def plain_value(value: Any) -> Value:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return value if abs(value) <= LARGEST_INTEGER else str(value)[:LONGEST_VALUE]
+        return value if abs(value) <= LARGEST_INTEGER else str(value)[:_LONGEST_VALUE]
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if not isinstance(value, str):
@@ -89,7 +89,7 @@ def plain_value(value: Any) -> Value:
             value = json.dumps(value, sort_keys=True, default=str)
         except (TypeError, ValueError, RecursionError):
             value = type(value).__name__
-    return storable(value, LONGEST_VALUE)
+    return storable(value, _LONGEST_VALUE)
 
 
 def flattened(settings: Mapping[Any, Any]) -> dict[str, Value]:
@@ -100,10 +100,10 @@ def flattened(settings: Mapping[Any, Any]) -> dict[str, Value]:
     """
     found: dict[str, Value] = {}
     waiting: list[tuple[str, Any, int]] = [("", settings, 0)]  # the next one last
-    while waiting and len(found) < MOST_SETTINGS:
+    while waiting and len(found) < _MOST_SETTINGS:
         prefix, value, depth = waiting.pop()
-        if isinstance(value, Mapping) and (value or not prefix) and depth < DEEPEST:
-            inner = itertools.islice(value.items(), MOST_SETTINGS)
+        if isinstance(value, Mapping) and (value or not prefix) and depth < _DEEPEST:
+            inner = itertools.islice(value.items(), _MOST_SETTINGS)
             below = [
                 (f"{prefix}.{key}" if prefix else str(key), own, depth + 1) for key, own in inner
             ]
@@ -138,7 +138,7 @@ def parsed(text: str) -> Value:
                 return plain_value(kind(bare))
             except ValueError:
                 continue
-    return storable(text, LONGEST_VALUE)
+    return storable(text, _LONGEST_VALUE)
 
 
 def number_or_none(value: Any) -> float | None:

@@ -35,19 +35,21 @@ from tunewright.importers.files import did_you_mean
 from tunewright.importers.foreign import ForeignTrial
 from tunewright.messages import Message
 
-MOST_LISTED = 12  # different numbers, each tried about twice or more: a list was tried, not a range
-TOLD_APART = 10.0  # a spread of this factor is needed before a log scale is considered
-Scale = Callable[[float], float]
+_MOST_LISTED = (
+    12  # different numbers, each tried about twice or more: a list was tried, not a range
+)
+_TOLD_APART = 10.0  # a spread of this factor is needed before a log scale is considered
+_Scale = Callable[[float], float]
 Role = Literal["scientific", "nuisance", "fixed", "left_out"]
-ROLES: tuple[Role, ...] = get_args(Role)
-FEW = 5  # at most one trial in so many is set aside for lacking a value, or a single one
-MOST_PASSES = 20  # over the trials, each without those that lack something
-MOST_PARENTS = 64  # choices that others may depend on; a table may have thousands of columns
-FEWEST = 3  # trials, in which a choice may differ each time and still decide what depends on it
-MANY = 8  # text that differs in each of more trials than this is a label: a name, a path, a date
+_ROLES: tuple[Role, ...] = get_args(Role)
+_FEW = 5  # at most one trial in so many is set aside for lacking a value, or a single one
+_MOST_PASSES = 20  # over the trials, each without those that lack something
+_MOST_PARENTS = 64  # choices that others may depend on; a table may have thousands of columns
+_FEWEST = 3  # trials, in which a choice may differ each time and still decide what depends on it
+_MANY = 8  # text that differs in each of more trials than this is a label: a name, a path, a date
 
 
-def distinct(values: Sequence[Value]) -> list[Value]:
+def _distinct(values: Sequence[Value]) -> list[Value]:
     """Each value once, in order of appearance; True is not 1."""
     seen: dict[tuple[bool, Value], Value] = {}
     for value in values:
@@ -57,7 +59,7 @@ def distinct(values: Sequence[Value]) -> list[Value]:
 
 def listed(values: Sequence[Value]) -> Choice:
     """A choice of these values, numbers in order of size."""
-    once = distinct(values)
+    once = _distinct(values)
     return Choice(tuple(sorted(once) if all(map(is_number, once)) else once))  # type: ignore[type-var]
 
 
@@ -71,10 +73,10 @@ def guessed_range(values: Sequence[Value]) -> Range:
     >>> print(guessed_range([1e-4, 1e-3, 1e-2, 1e-1]), guessed_range([32, 64, 32, 64]))
     log(1e-05, 1) choice(32, 64)
     """
-    once = distinct(values)
+    once = _distinct(values)
     if not all(map(is_number, once)):
         return listed(values)
-    if len(once) <= MOST_LISTED and 2 * len(once) <= len(values):
+    if len(once) <= _MOST_LISTED and 2 * len(once) <= len(values):
         return listed(values)
     for kind in kinds().values():
         if (known := kind.guess(once)) is not None:
@@ -127,13 +129,13 @@ def _log_from_one(x: float) -> float:
     return -math.log1p(-x)
 
 
-def _evenest(numbers: Sequence[float]) -> Scale:
+def _evenest(numbers: Sequence[float]) -> _Scale:
     """The scale on which sorted numbers lie most evenly; linear unless another is clearly due."""
     low, high = numbers[0], numbers[-1]
-    scales: list[Scale] = [_same]
-    if low > 0 and high / low >= TOLD_APART:
+    scales: list[_Scale] = [_same]
+    if low > 0 and high / low >= _TOLD_APART:
         scales.append(_log)
-    if low >= 0.5 and high < 1 and (1 - low) / (1 - high) >= TOLD_APART:
+    if low >= 0.5 and high < 1 and (1 - low) / (1 - high) >= _TOLD_APART:
         scales.append(_log_from_one)
     return min(scales, key=lambda scale: _unevenness([scale(x) for x in numbers]))
 
@@ -147,7 +149,7 @@ def _unevenness(placed: Sequence[float]) -> float:
     return max(abs((x - low) / span - place / last) for place, x in enumerate(placed))
 
 
-def _widened(numbers: Sequence[float], to: Scale, back: Scale) -> tuple[float, float]:
+def _widened(numbers: Sequence[float], to: _Scale, back: _Scale) -> tuple[float, float]:
     low, high = to(numbers[0]), to(numbers[-1])
     gap = (high - low) / (len(numbers) - 1)
     return back(low - gap), back(high + gap)
@@ -187,7 +189,7 @@ def guess_roles(
     _refuse(names, roles, ranges)
     chosen = {n: _range(n, r) for n, r in ranges.items()}
     remaining, incomplete = list(trials), _Incomplete()
-    for last in (*[False] * MOST_PASSES, True):
+    for last in (*[False] * _MOST_PASSES, True):
         guessing = _Guessing(roles, chosen, declared)
         known = _whole(remaining)
         left_out = [name for name in names if guessing.leaves_out(name, known)]
@@ -252,7 +254,7 @@ class _Guessing:
             return True
         values = _values(name, trials)
         texts = all(isinstance(value, str) for value in values)
-        return texts and len(values) > MANY and len(distinct(values)) == len(values)
+        return texts and len(values) > _MANY and len(_distinct(values)) == len(values)
 
     def all_scientific(
         self, names: Sequence[str], trials: Sequence[ForeignTrial]
@@ -272,7 +274,7 @@ class _Guessing:
         found: tuple[list[str], list[ForeignTrial]] | None = None
         for name, (lacking, of) in self.unexplained.items():
             said = name in self.roles or name in self.chosen
-            most = of // 2 if said else max(1, of // FEW)
+            most = of // 2 if said else max(1, of // _FEW)
             left = remaining - len(lacking)
             if len(lacking) > most or 2 * len(lacking) >= of or 2 * left < count:
                 continue
@@ -325,7 +327,7 @@ class _Guessing:
             return self.chosen[name]
         values = _values(name, trials)
         found = self.declared.get(name)
-        if found is not None and found.choices is None and len(distinct(values)) > MANY:
+        if found is not None and found.choices is None and len(_distinct(values)) > _MANY:
             return found
         return listed(values)
 
@@ -344,10 +346,10 @@ class _Guessing:
                 searched[name] = self._range_of(name, values)
             else:
                 fixed[name] = values[0]
-        choices = {n: distinct(_values(n, trials)) for n in everywhere if n in settled}
+        choices = {n: _distinct(_values(n, trials)) for n in everywhere if n in settled}
         lists = {n: choices_of(d) for n, d in searched.items()}
         choices |= {n: list(values) for n, values in lists.items() if values is not None}
-        choices = dict(itertools.islice(choices.items(), MOST_PARENTS))
+        choices = dict(itertools.islice(choices.items(), _MOST_PARENTS))
         families: dict[str, list[str]] = {}
         for name in names:
             if name in everywhere or name in settled:
@@ -383,11 +385,11 @@ class _Guessing:
             fixed[parent] = Given(tuple((value, below) for value, _, below in under))
 
     def _searches(self, name: str, values: Sequence[Value]) -> bool:
-        several = len(distinct(values)) > 1
+        several = len(_distinct(values)) > 1
         if self.roles.get(name) == "fixed":
             if several:
                 raise DesignError(
-                    "importers.fixed_but_varies", name=name, count=len(distinct(values))
+                    "importers.fixed_but_varies", name=name, count=len(_distinct(values))
                 )
             return False
         found = self.chosen.get(name) or self.declared.get(name)
@@ -434,15 +436,15 @@ def _refuse(names: Sequence[str], roles: Mapping[str, Any], ranges: Mapping[str,
                     )
                 )
     for name, role in roles.items():
-        if role not in ROLES:
+        if role not in _ROLES:
             problems.append(
                 Message(
                     "roles.unknown_role",
                     {
                         "name": name,
                         "role": role,
-                        "known": list(ROLES),
-                        "hint": did_you_mean(str(role), ROLES),
+                        "known": list(_ROLES),
+                        "hint": did_you_mean(str(role), _ROLES),
                     },
                 )
             )
@@ -483,7 +485,7 @@ def _parent(child: str, choices: Iterable[str], trials: Sequence[ForeignTrial]) 
     """
     partial = None
     for parent in choices:
-        if len(trials) > FEWEST and len(distinct(_values(parent, trials))) == len(trials):
+        if len(trials) > _FEWEST and len(_distinct(_values(parent, trials))) == len(trials):
             continue  # a separate name for each trial explains anything
         having: set[Any] = set()
         lacking: set[Any] = set()

@@ -37,10 +37,10 @@ from tunewright.importers.foreign import (
 )
 
 Source = Literal["tensorboard", "wandb", "mlflow", "trackio", "swanlab", "table"]
-TABLES = (".csv", ".json", ".jsonl", ".parquet")
-NAMES = ("run", "trial", "name", "run_id", "trial_id")  # columns that tell runs apart
+_TABLES = (".csv", ".json", ".jsonl", ".parquet")
+_NAMES = ("run", "trial", "name", "run_id", "trial_id")  # columns that tell runs apart
 STEPS = ("step", "_step", "global_step", "iteration", "iter", "epoch", "it", "steps", "batch")
-LONG = ("metric", "value")  # columns of a table with one value to a row
+_LONG = ("metric", "value")  # columns of a table with one value to a row
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def source_of(path: str | os.PathLike[str]) -> Source:
             return "mlflow"
         if file.suffix == ".db" and _file_kind(file) in ("trackio", "mlflow"):
             return _file_kind(file)
-    if any(file.suffix.lower() in TABLES for file in found.iterdir() if file.is_file()):
+    if any(file.suffix.lower() in _TABLES for file in found.iterdir() if file.is_file()):
         return "table"
     raise NotFound("importers.no_runs", path=found)
 
@@ -89,7 +89,7 @@ def _file_kind(path: Path) -> Source:
     ending = path.suffix.lower()
     if EVENTS in path.name:
         return "tensorboard"
-    if ending in TABLES:
+    if ending in _TABLES:
         return "table"
     if ending in (".wandb", ".swanlab"):
         return "wandb" if ending == ".wandb" else "swanlab"
@@ -150,7 +150,7 @@ def _table_runs(path: Path) -> Iterator[RecordedRun]:
         yield from table_runs(table_columns(path), path.stem, path)
         return
     for file in sorted(path.iterdir()):
-        if file.is_file() and file.suffix.lower() in TABLES:
+        if file.is_file() and file.suffix.lower() in _TABLES:
             yield from table_runs(table_columns(file), file.stem, file)
 
 
@@ -168,9 +168,9 @@ def table_runs(
         raise Unreadable("importers.empty_file", path=path)
     by_lower = {str(column).strip().lower(): column for column in columns}
     steps = next((by_lower[one] for one in STEPS if one in by_lower), None)
-    who = next((by_lower[one] for one in NAMES if one in by_lower), None)
-    long = all(one in by_lower for one in LONG)
-    metric, value = (by_lower.get(one) for one in LONG)
+    who = next((by_lower[one] for one in _NAMES if one in by_lower), None)
+    long = all(one in by_lower for one in _LONG)
+    metric, value = (by_lower.get(one) for one in _LONG)
     runs: dict[str, PointsInOrder] = {}
     counted: dict[tuple[str, str], int] = {}
     rows = len(next(iter(columns.values())))

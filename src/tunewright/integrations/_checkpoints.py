@@ -20,7 +20,7 @@ from tunewright.execution.handle import FOLDER as SNAPSHOTS
 from tunewright.execution.training_run import Run
 from tunewright.messages import Message
 
-NAMED = "checkpoint"  # in the state of a snapshot: where the library's own stands
+_NAMED = "checkpoint"  # in the state of a snapshot: where the library's own stands
 
 
 class Checkpoints:
@@ -41,8 +41,8 @@ class Checkpoints:
         if not self._looked:
             self._looked = True
             state = None if self._run.alone else self._run.restored
-            if isinstance(state, dict) and isinstance(state.get(NAMED), str):
-                found = self._run.folder / state[NAMED]
+            if isinstance(state, dict) and isinstance(state.get(_NAMED), str):
+                found = self._run.folder / state[_NAMED]
                 self._latest = found if found.exists() else None
                 if self._latest is None:
                     self._run.resumed_at(0)
@@ -93,7 +93,7 @@ class Checkpoints:
         ended: Ended | None = None
         relative = path.relative_to(self._run.folder).as_posix()
         try:
-            self._run.save({NAMED: relative}, step=step)
+            self._run.save({_NAMED: relative}, step=step)
         except Ended as error:
             ended = error
         self._tidy(path)
@@ -104,8 +104,8 @@ class Checkpoints:
         stay = {newest.name}
         for one in snapshot.listed(self._run.folder / SNAPSHOTS):
             state = snapshot.load(one)
-            if isinstance(state, dict) and isinstance(state.get(NAMED), str):
-                stay.add(Path(state[NAMED]).name)
+            if isinstance(state, dict) and isinstance(state.get(_NAMED), str):
+                stay.add(Path(state[_NAMED]).name)
         for path in newest.parent.iterdir():
             if path.name not in stay:
                 _remove(path)

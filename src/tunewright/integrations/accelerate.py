@@ -32,10 +32,10 @@ FOLDER = "accelerate"  # of checkpoints, in the folder of the trial
 def tracker(run: Run | None = None) -> Any:
     """A `GeneralTracker` for the trial of this program, or of the handle `run`."""
     base = library("accelerate.tracking").GeneralTracker
-    return type("Tunewright", (Tracks, base), {})(handle(run))
+    return type("Tunewright", (_Tracks, base), {})(handle(run))
 
 
-class Tracks:
+class _Tracks:
     """The methods of an Accelerate tracker, and three for saving."""
 
     name = "tunewright"

@@ -31,15 +31,15 @@ from tunewright.execution.session import Session, open_round
 from tunewright.execution.training_run import Run
 from tunewright.integrations._library import library, measured
 
-MODULE, NAME = "hydra_plugins.tunewright_sweeper", "TunewrightSweeper"  # where Hydra finds it
-LOG = "log"  # the tag of an interval, and the function that the grammar gets
+_MODULE, NAME = "hydra_plugins.tunewright_sweeper", "TunewrightSweeper"  # where Hydra finds it
+_LOG = "log"  # the tag of an interval, and the function that the grammar gets
 
 
 @dataclass
 class Options:
     """What the group `hydra.sweeper` holds; every option can be set on the command line."""
 
-    _target_: str = f"{MODULE}.{NAME}"
+    _target_: str = f"{_MODULE}.{NAME}"
     round: str = "hydra"
     goal: str = "Which values are best?"
     trials: int = 16
@@ -54,7 +54,7 @@ def sweeper() -> type:
     store.store(group="hydra/sweeper", name="tunewright", node=Options, provider="tunewright")
     _teach_log(library("hydra.core.override_parser.overrides_parser", "hydra-core"))
     base = library("hydra.plugins.sweeper", "hydra-core").Sweeper
-    return type(NAME, (Sweeps, base), {"__module__": MODULE})
+    return type(NAME, (_Sweeps, base), {"__module__": _MODULE})
 
 
 def _teach_log(parser: Any) -> None:
@@ -65,7 +65,7 @@ def _teach_log(parser: Any) -> None:
     interval = library("hydra.core.override_parser.types", "hydra-core").IntervalSweep
 
     def logarithmic(low: float, high: float) -> Any:
-        return interval(start=float(low), end=float(high), tags={LOG})
+        return interval(start=float(low), end=float(high), tags={_LOG})
 
     # Hydra compares arguments with the annotations themselves, which are text in this module
     logarithmic.__annotations__ = {"low": float | int, "high": float | int}
@@ -73,14 +73,14 @@ def _teach_log(parser: Any) -> None:
     @wraps(known)
     def create_functions() -> Any:
         functions = known()
-        functions.register(name=LOG, func=logarithmic)
+        functions.register(name=_LOG, func=logarithmic)
         return functions
 
     create_functions.teaches_log = True  # type: ignore[attr-defined]
     parser.create_functions = create_functions
 
 
-class Sweeps:
+class _Sweeps:
     """The methods of a Hydra sweeper."""
 
     def __init__(self, **options: Any) -> None:
@@ -102,7 +102,7 @@ class Sweeps:
         parser = library("hydra.core.override_parser.overrides_parser", "hydra-core")
         parsed = parser.OverridesParser.create(self._context.config_loader)
         given = parsed.parse_overrides(arguments)
-        ranges = {o.get_key_element(): range_of(o) for o in given if o.is_sweep_override()}
+        ranges = {o.get_key_element(): _range_of(o) for o in given if o.is_sweep_override()}
         if not ranges:
             raise DesignError("hydra.no_sweep", arguments=arguments)
         plain = [one.input_line for one in given if not one.is_sweep_override()]
@@ -150,12 +150,12 @@ class Sweeps:
             run.log(max(run.step, 1), found)
 
 
-def range_of(override: Any) -> Any:
+def _range_of(override: Any) -> Any:
     """The range that a sweep of the command line means."""
     types = library("hydra.core.override_parser.types", "hydra-core")
     sweep = override.value()
     if isinstance(sweep, types.IntervalSweep):
-        make = log_range if LOG in sweep.tags else linear
+        make = log_range if _LOG in sweep.tags else linear
         return make(float(sweep.start), float(sweep.end))
     if isinstance(sweep, types.RangeSweep):
         whole = all(isinstance(n, int) for n in (sweep.start, sweep.stop, sweep.step))

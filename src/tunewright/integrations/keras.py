@@ -18,16 +18,16 @@ from tunewright.integrations._checkpoints import Checkpoints, save_due
 from tunewright.integrations._library import handle, library, listen, measured
 
 FOLDER = "keras"  # of checkpoints, in the folder of the trial
-WEIGHTS = "state.weights.h5"  # the name by which Keras knows the form; with the optimizer's state
+_WEIGHTS = "state.weights.h5"  # the name by which Keras knows the form; with the optimizer's state
 
 
 def callback(run: Run | None = None) -> Any:
     """A `keras.callbacks.Callback` for the trial of this program, or of the handle `run`."""
     base = library("keras").callbacks.Callback
-    return type("Tunewright", (Reports, base), {})(handle(run))
+    return type("Tunewright", (_Reports, base), {})(handle(run))
 
 
-class Reports:
+class _Reports:
     """The hooks of a Keras callback."""
 
     model: Any
@@ -50,7 +50,7 @@ class Reports:
         self.run.applied(used)
         if (found := self._checkpoints.latest) is not None:
             optimizer.build(self.model.trainable_variables)
-            self.model.load_weights(str(found / WEIGHTS))
+            self.model.load_weights(str(found / _WEIGHTS))
             if steps := self._steps_per_epoch():
                 # as keras.callbacks.BackupAndRestore does
                 self.model._initial_epoch = self.run.start_step // steps
@@ -86,7 +86,7 @@ class Reports:
     def _save(self, step: int) -> None:
         def write(folder: Path) -> None:
             folder.mkdir(parents=True)
-            self.model.save_weights(str(folder / WEIGHTS))
+            self.model.save_weights(str(folder / _WEIGHTS))
 
         self._checkpoints.write(step, write, first=True, wait=_nothing)
         self._checkpoints.register(first=True, wait=_nothing)

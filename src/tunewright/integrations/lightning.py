@@ -30,22 +30,22 @@ from tunewright.integrations._library import (
 )
 
 FOLDER = "lightning"  # of checkpoints, in the folder of the trial
-OWN_FOLDER = "checkpoints"  # of the user's ModelCheckpoint, where it names no folder
+_OWN_FOLDER = "checkpoints"  # of the user's ModelCheckpoint, where it names no folder
 
 
 def callback(run: Run | None = None) -> Any:
     """A `lightning.Callback` for the trial of this program, or of the handle `run`."""
-    kind = type("Tunewright", (Reports, library("lightning").Callback), {})
+    kind = type("Tunewright", (_Reports, library("lightning").Callback), {})
     return kind(handle(run))
 
 
 def logger(run: Run | None = None) -> Any:
     """A `Logger` alone: metrics and hyperparameters reach the trial, nothing is saved."""
     base = library("lightning.pytorch.loggers").Logger
-    return type("TunewrightLogger", (Logs, base), {})(handle(run))
+    return type("TunewrightLogger", (_Logs, base), {})(handle(run))
 
 
-class Logs:
+class _Logs:
     """The methods of a Lightning logger."""
 
     name = "tunewright"
@@ -76,7 +76,7 @@ class Logs:
             self.run.applied(given)
 
 
-class Reports:
+class _Reports:
     """The hooks of a Lightning callback."""
 
     def __init__(self, run: Run) -> None:
@@ -97,8 +97,8 @@ class Reports:
             for one in trainer.checkpoint_callbacks:
                 # else trials write into one folder, and a resumed one forgets its best checkpoint
                 if getattr(one, "dirpath", "") is None:
-                    one.dirpath = str(self.run.folder / OWN_FOLDER)
-        own = [one for one in trainer.loggers if isinstance(one, Logs)]
+                    one.dirpath = str(self.run.folder / _OWN_FOLDER)
+        own = [one for one in trainer.loggers if isinstance(one, _Logs)]
         if not own and not self.run.alone:
             own = [logger(self.run)]
             trainer.loggers = [*trainer.loggers, *own]

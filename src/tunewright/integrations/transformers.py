@@ -32,9 +32,9 @@ from tunewright.integrations._library import (
 from tunewright.messages import Message
 
 FOLDER = "transformers"  # of checkpoints, in the folder of the trial
-SUMMARY = "train_runtime"  # in what the Trainer logs last: means over all of training
+_SUMMARY = "train_runtime"  # in what the Trainer logs last: means over all of training
 # of TrainingArguments: what changes what is learned
-USED = (
+_USED = (
     *("learning_rate", "weight_decay", "adam_beta1", "adam_beta2", "adam_epsilon", "optim"),
     *("lr_scheduler_type", "warmup_steps", "max_steps", "num_train_epochs", "max_grad_norm"),
     *("per_device_train_batch_size", "gradient_accumulation_steps", "seed", "data_seed"),
@@ -45,7 +45,7 @@ USED = (
 def callback(run: Run | None = None) -> Any:
     """A `TrainerCallback` for the trial of this program, or of the handle `run`."""
     base = library("transformers").TrainerCallback
-    return type("Tunewright", (Reports, base), {})(handle(run))
+    return type("Tunewright", (_Reports, base), {})(handle(run))
 
 
 def training_arguments(run: Run | None = None, kind: Any = None, **given: Any) -> Any:
@@ -75,7 +75,7 @@ def training_arguments(run: Run | None = None, kind: Any = None, **given: Any) -
     return kind(**{**made, **settings, **given})
 
 
-class Reports:
+class _Reports:
     """The hooks of a Trainer callback."""
 
     def __init__(self, run: Run) -> None:
@@ -98,7 +98,7 @@ class Reports:
         listen(self.run)
         if state.global_step != self.run.start_step:  # from a checkpoint that we did not save
             self.run.resumed_at(state.global_step)
-        names = dict.fromkeys((*self.run.configuration, *USED))
+        names = dict.fromkeys((*self.run.configuration, *_USED))
         used = {name: getattr(args, name) for name in names if hasattr(args, name)}
         if (optimizer := more.get("optimizer")) is not None and optimizer.param_groups:
             group = optimizer.param_groups[0]
@@ -107,7 +107,7 @@ class Reports:
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
         """Log losses, gradient norm, learning rate and evaluations at the number of updates."""
-        if state.is_world_process_zero and logs and SUMMARY not in logs:
+        if state.is_world_process_zero and logs and _SUMMARY not in logs:
             self.run.log(state.global_step, measured(logs))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> Any:

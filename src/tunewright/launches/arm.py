@@ -288,7 +288,7 @@ def posterior_of(
 # ---- how well a difference of arms is measured
 
 
-UNKNOWN_FREEDOM = 30  # of a measurement on an unknown number of examples
+_UNKNOWN_FREEDOM = 30  # of a measurement on an unknown number of examples
 
 
 def of_measurement(candidate: Arm, baseline: Arm) -> Spread | None:
@@ -304,7 +304,7 @@ def of_measurement(candidate: Arm, baseline: Arm) -> Spread | None:
     if not sd > 0:
         return None
     counts = [n for n in (candidate.examples, baseline.examples) if n is not None]
-    freedom = max(min(counts) - 1, 1) if len(counts) == 2 else UNKNOWN_FREEDOM
+    freedom = max(min(counts) - 1, 1) if len(counts) == 2 else _UNKNOWN_FREEDOM
     low, high = chi_square_interval(sd, freedom)
     how = Message("variance.measurement", {"examples": min(counts) if counts else None})
     return Spread("data", sd, low, high, freedom, how)

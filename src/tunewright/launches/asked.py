@@ -20,7 +20,7 @@ from tunewright.store.plain_json import finite
 from tunewright.store.rounds import objective_data
 
 RECORDED = "asked"  # the entry of a recorded decision
-PRESSING = ("warn", "note")  # findings that a decision reads
+_PRESSING = ("warn", "note")  # findings that a decision reads
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def asked_data(question: Question, found: Decided, skip: int) -> dict[str, Any]:
                 for name in ("check", "scope", "about", "verdict", "evidence")
             }
             for one in question.findings
-            if one.verdict in PRESSING
+            if one.verdict in _PRESSING
         ],
         "looked": question.looked,
         "history": None if question.history is None else finite(asdict(question.history)),

@@ -59,7 +59,7 @@ LIMITS = frozenset({"same_code"})
 _UNBALANCED = 2.0  # the most runs of one arm over the other
 
 
-def without_probability(case: Case) -> Message:
+def _without_probability(case: Case) -> Message:
     """The difference of two programs without chance."""
     own, other = case.candidate, case.baseline
     return Message(
@@ -74,7 +74,7 @@ def without_probability(case: Case) -> Message:
     )
 
 
-def sureness(case: Case) -> Message:
+def _sureness(case: Case) -> Message:
     """How probable the claim is, and how probable it would have to be."""
     return Message(
         "launch.probability",
@@ -108,7 +108,7 @@ def difference(case: Case) -> Message:
     )
 
 
-def planning(case: Case) -> list[Message]:
+def _planning(case: Case) -> list[Message]:
     """How many runs would find a gain of the size that was declared, or seen."""
     n, sd = case.runs, case.sd
     assert case.posterior is not None
@@ -204,7 +204,7 @@ def caveats(case: Case, study: Spread | None = None) -> list[Message]:
     return found
 
 
-def fixed_caveats(candidate: Arm, baseline: Arm) -> list[Message]:
+def _fixed_caveats(candidate: Arm, baseline: Arm) -> list[Message]:
     """What the rounds held fixed limits every conclusion."""
     arms = (candidate, baseline)
     rounds = [arm.round for arm in arms if arm.round is not None]
@@ -286,7 +286,7 @@ def unlike(candidate: Arm, baseline: Arm, terms: LaunchTerms) -> list[Message]:
     return found
 
 
-def objections(
+def _objections(
     findings: Iterable[Finding], claim: Claim, candidate: Arm, baseline: Arm
 ) -> tuple[list[Message], list[Message]]:
     """What forbids the claim, and what only limits it, from the warnings of the checklist."""
@@ -398,7 +398,7 @@ def decide(
         method=method,
         exact=exact,
     )
-    forbidding, limiting = objections(findings, claim, own, other)
+    forbidding, limiting = _objections(findings, claim, own, other)
     forbidding += unlike(own, other, terms) + apart + infeasible_repeats(own, other)
     verdict, deciding, needed = _exactly(case, forbidding) if exact else _verdict(case, forbidding)
     reasons = [*deciding, why_claim, *included(spreads)]
@@ -419,7 +419,7 @@ def decide(
         gain=observed,
         interval=None if interval is None else (float(interval[0]), float(interval[1])),
         reasons=tuple(reasons),
-        caveats=tuple([*caveats(case, study), *limiting, *fixed_caveats(own, other)]),
+        caveats=tuple([*caveats(case, study), *limiting, *_fixed_caveats(own, other)]),
         runs_needed=needed,
         shrunk_gain=expected.mean if expected is not None else observed,
         shrunk_interval=None if expected is None else expected.interval,
@@ -454,7 +454,7 @@ def _refuse(candidate: Arm, baseline: Arm) -> None:
 
 def _verdict(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Message], int]:
     """The verdict, the reasons that made it, and how many more runs per arm are needed."""
-    said = [] if case.posterior is None else [sureness(case), difference(case)]
+    said = [] if case.posterior is None else [_sureness(case), difference(case)]
     if forbidding:
         return "undecided", [*forbidding, *said], 0
     lacking, needed = _lacking(case)
@@ -463,7 +463,7 @@ def _verdict(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Messa
     if case.probability() >= case.threshold:
         return "launch", said, 0
     if not case.plan.sequential:
-        return "keep", said + planning(case), 0
+        return "keep", said + _planning(case), 0
     runs, plan = case.runs, case.plan
     further = plan.next_look(runs)
     if plan.stops_early and runs >= plan.looks[1]:
@@ -488,7 +488,7 @@ def _exactly(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Messa
         forbidding = [*forbidding, Message("launch.not_deterministic", {"arms": arms})]
     if not case.candidate.values or not case.baseline.values:
         return "undecided", forbidding or [too_few_runs(case, "each", True)], int(not forbidding)
-    said = [without_probability(case)]
+    said = [_without_probability(case)]
     if forbidding:
         return "undecided", [*forbidding, *said], 0
     return "launch" if case.difference > case.must_exceed else "keep", said, 0

@@ -35,7 +35,7 @@ __all__ = ["Baseline", "Launched", "Place"]
 BY_SPLIT = "paired by split"  # how `launches.decide` calls that way to compare
 SAME = ("max_train_steps", "batch_size", "optimizer")  # meanings whose change starts a new history
 _OLDEST = 10  # launches
-TUNED = 3  # the best so many of a study count as tuned
+_TUNED = 3  # the best so many of a study count as tuned
 
 
 def who() -> str:
@@ -234,7 +234,7 @@ def _tuned(results: Results, trial: Trial) -> bool:
     """Whether it is one of the best of its study."""
     own = [t for t in results.of(trial.study) if t.value is not None]
     ranked = sorted(own, key=lambda t: -results.objective.sign * (t.value or 0.0))
-    return trial.number in [t.number for t in ranked[:TUNED]]
+    return trial.number in [t.number for t in ranked[:_TUNED]]
 
 
 def _contradicted(told: list[Launched]) -> datetime | None:

@@ -54,13 +54,13 @@ from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 FILE = "per_example.npy"
-DRAWS = 1000  # of the bootstrap
+_DRAWS = 1000  # of the bootstrap
 _FEWEST_EXAMPLES = 30
 _THIRD = 3.0  # of the degrees of freedom are used, as for repeats: the noise is not normal
 Statistic = Callable[[Floats], float]
 _FEWEST_TRIALS = 8  # feasible ones of a study
-FEWEST_STUDIES = 3
-WITHIN = 2.0  # the factor a spread from halves is right within
+_FEWEST_STUDIES = 3
+_WITHIN = 2.0  # the factor a spread from halves is right within
 _HALVES_FREEDOM = 2.0  # what such a spread is worth: its logarithm varies by about 0.5
 _NINETY = 3.29  # a normal 5 to 95 % interval, in standard deviations
 Unknown = Literal["trial", "study", "data", "splits"]
@@ -102,11 +102,11 @@ def of_gain(
         raise DesignError("launch.examples_differ", candidate=len(b), baseline=len(a))
     if statistic is None:
         return _of_mean(b - a, "variance.shared_examples")
-    picks = np.random.default_rng(0xDA7A).integers(len(a), size=(DRAWS, len(a)))
+    picks = np.random.default_rng(0xDA7A).integers(len(a), size=(_DRAWS, len(a)))
     gaps = [statistic(b[pick]) - statistic(a[pick]) for pick in picks]
     sd = float(np.std(gaps, ddof=1))
     low, high = chi_square_interval(sd, len(a) - 1)
-    how = Message("variance.bootstrap", {"examples": len(a), "draws": DRAWS})
+    how = Message("variance.bootstrap", {"examples": len(a), "draws": _DRAWS})
     return Spread("data", sd, low, high, len(a) - 1, how)
 
 
@@ -123,11 +123,11 @@ def by_split(arm: Arm) -> Spread | None:
 
 def examples_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
     """What the trials kept per example, averaged over them; None if none kept anything."""
-    found = runs_of(results, trials)
+    found = _runs_of(results, trials)
     return None if found is None else np.asarray(found.mean(axis=0))
 
 
-def runs_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
+def _runs_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
     """What each of the trials kept per example, a row for each that did; None if none did."""
     found = []
     for trial in trials:
@@ -172,7 +172,7 @@ def from_halves(results: Results, study: int) -> Spread | None:
         return None
     sd = best_of(feasible, len(feasible) // 2).sd
     how = Message("variance.halves", {"trials": len(feasible), "each": False})
-    return Spread("study", sd, sd / WITHIN, sd * WITHIN, _HALVES_FREEDOM, how)
+    return Spread("study", sd, sd / _WITHIN, sd * _WITHIN, _HALVES_FREEDOM, how)
 
 
 def from_replicates(replicates: Sequence[Results], study: int) -> Spread | None:
@@ -193,7 +193,7 @@ def luck_of_gain(
     Studies of a round share their points, and with them part of their noise, so that the difference
     is looked at half by half (or replicate by replicate), not each study on its own.
     """
-    if len(replicates) >= FEWEST_STUDIES:
+    if len(replicates) >= _FEWEST_STUDIES:
         gaps = [_best(r, baseline_study) - _best(r, candidate_study) for r in replicates]
         return _over([gap for gap in gaps if np.isfinite(gap)], "variance.replicates")
     a, b = _losses(baseline, baseline_study), _losses(candidate, candidate_study)
@@ -210,11 +210,11 @@ def luck_of_gain(
         return None
     sd = (halves.interval[1] - halves.interval[0]) / _NINETY
     how = Message("variance.halves", {"trials": halves.trials, "each": True})
-    return Spread("study", sd, sd / WITHIN, sd * WITHIN, _HALVES_FREEDOM, how)
+    return Spread("study", sd, sd / _WITHIN, sd * _WITHIN, _HALVES_FREEDOM, how)
 
 
 def _over(values: Sequence[float], how: str) -> Spread | None:
-    if len(values) < FEWEST_STUDIES:
+    if len(values) < _FEWEST_STUDIES:
         return None
     sd = float(np.std(values, ddof=1))
     low, high = chi_square_interval(sd, len(values) - 1)
@@ -432,8 +432,8 @@ def _data(results: Results, best: Trial) -> tuple[Spread | None, Spread | None]:
 
 def _runs(results: Results, trial: Trial) -> Floats | None:
     """What its repeats kept per example, a row for each of them; its own where they kept none."""
-    found = runs_of(results, results.repeats(trial))
-    return runs_of(results, [trial]) if found is None else found
+    found = _runs_of(results, results.repeats(trial))
+    return _runs_of(results, [trial]) if found is None else found
 
 
 def _examples(results: Results, trial: Trial) -> Floats | None:

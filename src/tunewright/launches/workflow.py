@@ -46,7 +46,7 @@ from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
-EFFECTS = (0.5, 1.0, 2.0)  # trial standard deviations, for a plan's power
+_EFFECTS = (0.5, 1.0, 2.0)  # trial standard deviations, for a plan's power
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class LaunchPlan(Facts):
         """
         if self.plan.sequential:
             return tuple(POWER[self.claim].items())
-        return tuple((effect, runs_for(effect, self.threshold)) for effect in EFFECTS)
+        return tuple((effect, runs_for(effect, self.threshold)) for effect in _EFFECTS)
 
     def to_data(self) -> dict[str, Any]:
         """The facts as plain data."""

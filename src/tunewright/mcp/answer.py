@@ -13,12 +13,12 @@ from tunewright.facts import plain
 from tunewright.messages import Message, Text
 from tunewright.store.plain_json import finite
 
-SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 1
 MOST_TOKENS = 400  # of an answer without detail
-BYTES_PER_TOKEN = 4  # the rule by which tokens are counted: JSON as UTF-8, four bytes each
-LONGEST_SENTENCE = 300  # characters
+_BYTES_PER_TOKEN = 4  # the rule by which tokens are counted: JSON as UTF-8, four bytes each
+_LONGEST_SENTENCE = 300  # characters
 # what an agent calls for an action, by its kind; other actions are commands
-TOOLS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+_TOOLS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "run_trials": ("run", ("round", "trials_per_study")),
     "run_round": ("run", ("round",)),
     "check": ("check", ("round",)),
@@ -54,7 +54,7 @@ class Answer:
     def to_data(self) -> dict[str, Any]:
         """Plain data within the limit of tokens; long lists are cut, with their number kept."""
         data: dict[str, Any] = {
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": _SCHEMA_VERSION,
             "tool": self.tool,
             "ok": self.ok,
             "verdict": self.verdict,
@@ -78,10 +78,10 @@ def tokens(data: Any) -> int:
     3
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return -(-len(text.encode("utf-8", "backslashreplace")) // BYTES_PER_TOKEN)
+    return -(-len(text.encode("utf-8", "backslashreplace")) // _BYTES_PER_TOKEN)
 
 
-def shortened(text: str, longest: int = LONGEST_SENTENCE) -> str:
+def shortened(text: str, longest: int = _LONGEST_SENTENCE) -> str:
     """The beginning of a text that is too long."""
     own = str(text)
     return own if len(own) <= longest else own[: longest - 1] + "…"
@@ -110,8 +110,8 @@ def within(data: dict[str, Any]) -> dict[str, Any]:
 def call_for(action: Action) -> dict[str, Any]:
     """An action as an agent carries it out: a tool with its arguments, or a command."""
     data = action.to_data()
-    if action.kind in TOOLS:
-        tool, names = TOOLS[action.kind]
+    if action.kind in _TOOLS:
+        tool, names = _TOOLS[action.kind]
         given = {_ARGUMENTS.get(n, n): data[n] for n in names if data.get(n) not in (None, False)}
         return {"tool": tool, "arguments": given}
     if action.command:

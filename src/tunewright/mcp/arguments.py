@@ -13,15 +13,15 @@ from typing import Any, Literal
 from tunewright.errors import Misuse
 
 LARGEST = 64_000  # bytes of all arguments of a call
-LONGEST_TEXT = 2000
+_LONGEST_TEXT = 2000
 LARGEST_TABLE = 20_000  # bytes of one table
-DEEPEST = 8
+_DEEPEST = 8
 MOST = 1_000_000  # of anything that is counted
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]{0,99}")
 Kind = Literal["name", "text", "table", "count", "hours", "flag", "path", "choice"]
 _JSON: Mapping[Kind, Mapping[str, Any]] = {
     "name": {"type": "string", "maxLength": 100},
-    "text": {"type": "string", "maxLength": LONGEST_TEXT},
+    "text": {"type": "string", "maxLength": _LONGEST_TEXT},
     "table": {"type": "object"},
     "count": {"type": "integer", "minimum": 0},
     "hours": {"type": "number", "exclusiveMinimum": 0},
@@ -102,7 +102,7 @@ def _one(tool: str, one: Argument, value: Any, folder: Path) -> Any:
         if not isinstance(value, Mapping):
             raise wrong
         size = len(json.dumps(value).encode())
-        if size > LARGEST_TABLE or _depth(value) > DEEPEST:
+        if size > LARGEST_TABLE or _depth(value) > _DEEPEST:
             raise Misuse("mcp.too_large", tool=tool, name=one.name, bytes=size, most=LARGEST_TABLE)
     else:
         return _text(tool, one, value, folder)
@@ -112,9 +112,9 @@ def _one(tool: str, one: Argument, value: Any, folder: Path) -> Any:
 def _text(tool: str, one: Argument, value: Any, folder: Path) -> Any:
     if not isinstance(value, str):
         raise Misuse("mcp.wrong_type", tool=tool, name=one.name, kind=one.kind)
-    if len(value) > LONGEST_TEXT:
+    if len(value) > _LONGEST_TEXT:
         size = len(value)
-        raise Misuse("mcp.too_large", tool=tool, name=one.name, bytes=size, most=LONGEST_TEXT)
+        raise Misuse("mcp.too_large", tool=tool, name=one.name, bytes=size, most=_LONGEST_TEXT)
     if one.kind == "name" and (not _NAME.fullmatch(value) or ".." in value):
         raise Misuse("mcp.bad_name", tool=tool, name=one.name, shown=value[:60])
     if one.kind == "choice" and value not in one.choices:

@@ -22,8 +22,8 @@ from tunewright.receipts.rates import FALSE_ALARMS
 from tunewright.search.halton import Halton
 from tunewright.store.results import Results
 
-TRIALS = 20  # per setting
-SHOWN = 5
+_TRIALS = 20  # per setting
+_SHOWN = 5
 RANK = {"warn": 0, "note": 1, "cannot_judge": 2, "ok": 3}
 
 
@@ -35,7 +35,7 @@ def propose_round(
     scientific: Mapping[str, Any] | None = None,
     nuisance: Mapping[str, Any] | None = None,
     fixed: Mapping[str, Any] | None = None,
-    trials: int = TRIALS,
+    trials: int = _TRIALS,
     detail: bool = False,
 ) -> Answer:
     """Write a round's file, after every refusal that running it would meet."""
@@ -178,7 +178,7 @@ def history(place: Place, *, detail: bool = False) -> Answer:
     found = read_history(place.store)
     last = found.launches[-1] if found.launches else None
     decision = {} if last is None else last.decision
-    rounds = [line.name for line in stores.rounds(place.store)][-SHOWN:]
+    rounds = [line.name for line in stores.rounds(place.store)][-_SHOWN:]
     numbers = {
         "launches": len(found.launches),
         "baseline": None if found.baseline is None else str(found.baseline.place),

@@ -17,7 +17,7 @@ from tunewright.present.next_step import next_steps
 from tunewright.store.results import Results
 from tunewright.store.trial import ENDED
 
-SHORT_S = 20.0  # for a command that trains nothing
+_SHORT_S = 20.0  # for a command that trains nothing
 
 
 def run(
@@ -73,7 +73,7 @@ def judge(place: Place, *, action: str, change: str | None = None, detail: bool 
     about = change or "the working tree" if action == "try" else action
     job = jobs.start(place.folder, "judge", about, ["judge", action, "--json", *options])
     if action == "status":  # it trains nothing
-        jobs.wait(job, SHORT_S)
+        jobs.wait(job, _SHORT_S)
         return _ended(job, place, None, 0, detail)
     return _started(job, "judge", {}, detail)
 

@@ -18,7 +18,7 @@ from tunewright.errors import PipelineError
 from tunewright.pipeline import hosts
 from tunewright.pipeline.hosts import Host
 
-ALIKE, UNLIKE = ("init", "order", "split", "eval"), ("data",)
+_ALIKE, _UNLIKE = ("init", "order", "split", "eval"), ("data",)
 
 
 def check_start(
@@ -61,12 +61,12 @@ def check_parameters(model: nn.Module, host: Host | None = None) -> None:
 def check_seeds(seeds: Any, host: Host | None = None) -> None:
     """Refuse seeds that are not alike (init, order, split, eval) or unlike (data) as marked."""
     host = host or hosts.current()
-    names = [name for name in (*ALIKE, *UNLIKE) if hasattr(seeds, name)]
+    names = [name for name in (*_ALIKE, *_UNLIKE) if hasattr(seeds, name)]
     table = _gathered([int(getattr(seeds, name)) for name in names], host).T.tolist()
     for name, values in zip(names, table, strict=True):
-        if name in ALIKE and len(set(values)) > 1:
+        if name in _ALIKE and len(set(values)) > 1:
             raise PipelineError("ranks.seeds_differ", name=name, values=values)
-        if name in UNLIKE and len(set(values)) < host.world:
+        if name in _UNLIKE and len(set(values)) < host.world:
             raise PipelineError("ranks.seeds_alike", name=name, values=values)
 
 

@@ -18,7 +18,7 @@ from tunewright.pipeline import hosts
 from tunewright.pipeline.evaluate import eval_due
 from tunewright.pipeline.hosts import Host
 
-SAVES = 10  # periodic snapshots of a training
+_SAVES = 10  # periodic snapshots of a training
 
 Curve = list[tuple[int, float]]
 
@@ -32,7 +32,7 @@ class Alone:
         *,
         seed: int = 0,
         evaluations: int = 100,
-        saves: int = SAVES,
+        saves: int = _SAVES,
         host: Host | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:

@@ -27,7 +27,7 @@ from tunewright.pipeline import examples, hosts
 from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.prefetch import Prefetched
 
-IDS_AHEAD = 2**21  # ids on the device at once, for steps that need no host
+_IDS_AHEAD = 2**21  # ids on the device at once, for steps that need no host
 AHEAD = 2  # batches made ahead of their step, where nothing else is asked for
 
 
@@ -167,7 +167,7 @@ def _blocks(
 
     def upload(first: int, count: int) -> None:
         nonlocal ahead, ahead_from
-        most = max(count, min(IDS_AHEAD // order.batch_size, steps.stop - first))
+        most = max(count, min(_IDS_AHEAD // order.batch_size, steps.stop - first))
         parts = [order.epoch(e)[start:end] for e, start, end in order.stretch(first, most)]
         ids = torch.cat(parts).view(most, order.batch_size)
         ahead, ahead_from = _to_device(ids, device), first

@@ -30,7 +30,7 @@ from tunewright.pipeline.stretch import Lane, OwnProcess, Repeated, Replayable, 
 if TYPE_CHECKING:
     from tunewright.pipeline.captured_evaluation import CapturedEvaluation
 
-WARMING = 3  # updates before the capture; the last of them is watched for waiting
+_WARMING = 3  # updates before the capture; the last of them is watched for waiting
 TRIAL = "tunewright trial"  # how the threads of a pack's trials are named
 
 Update = Callable[[Any], Sequence[Tensor]]
@@ -103,7 +103,7 @@ class CapturedStep:
     def __call__(self, step: int, item: Any) -> None:
         """Update number `step`, on this item."""
         self._done += 1
-        if self._graph is None and self.reason is None and self._done > WARMING:
+        if self._graph is None and self.reason is None and self._done > _WARMING:
             self._static = map_tensors(item, torch.clone)
             self._capture(lambda: self._recorder.write(self._update(self._static)))
         if self._graph is not None and _copied(self._static, item):
@@ -118,7 +118,7 @@ class CapturedStep:
         """Whether updates from `step` on are replayed many at once; captures them when it can."""
         if self._tables is None:
             return False
-        if self._graph is None and self.reason is None and self._done >= WARMING:
+        if self._graph is None and self.reason is None and self._done >= _WARMING:
             with self._lane.released():
                 self._tables.prepare(step)
             self._tables.fill(step, 1, self._recorder.row)
@@ -171,7 +171,7 @@ class CapturedStep:
             return
         # On a side stream, as the capture will be: work on the default stream waits for everybody.
         self._side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._side), waits_inside(self._done == WARMING) as waits:
+        with torch.cuda.stream(self._side), waits_inside(self._done == _WARMING) as waits:
             self._recorder.count(step)
             self._recorder.write(self._update(item))
         torch.cuda.current_stream().wait_stream(self._side)

@@ -20,7 +20,7 @@ from tunewright.pipeline.evaluate import WEIGHT, Evaluation, add_rows, sds_of, s
 from tunewright.pipeline.precision import Precision, autocast
 from tunewright.pipeline.stretch import Lane, Replayable
 
-SEED = 0  # of the random numbers of an evaluation, as `evaluate` has it
+_SEED = 0  # of the random numbers of an evaluation, as `evaluate` has it
 
 
 class CapturedEvaluation:
@@ -66,7 +66,7 @@ class CapturedEvaluation:
 
     def _capture(self, model: nn.Module, whole: Any) -> str | None:
         stream, place = side_stream(), torch.cuda.default_generators[self._device.index]
-        with evaluating(model, SEED):
+        with evaluating(model, _SEED):
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream), waits_inside(True) as waits:
                 whole()
@@ -74,7 +74,7 @@ class CapturedEvaluation:
             if waits:
                 return f"{waits[0]} waits for the device"
             usual = place.graphsafe_get_state()
-            self._random.manual_seed(SEED)
+            self._random.manual_seed(_SEED)
             place.graphsafe_set_state(self._random.graphsafe_get_state())
             try:
                 return captured(self._graph, stream, whole)
@@ -83,7 +83,7 @@ class CapturedEvaluation:
 
     def ready(self) -> tuple[Replayable, int]:
         """What to replay once the model is as it is to be evaluated; `fetch` comes after it."""
-        self._random.manual_seed(SEED)
+        self._random.manual_seed(_SEED)
         return self._graph, 1
 
     def fetch(self) -> None:

@@ -15,7 +15,7 @@ from torch import Tensor
 from tunewright.errors import PipelineError
 from tunewright.pipeline.confidence import Interval, wilson
 
-RARE = 30  # fewer examples than this: the share alone means little
+_RARE = 30  # fewer examples than this: the share alone means little
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ClassCount:
     @property
     def rare(self) -> bool:
         """Whether the class has fewer than 30 examples."""
-        return self.total < RARE
+        return self.total < _RARE
 
     def __str__(self) -> str:
         low, high = self.interval.low, self.interval.high

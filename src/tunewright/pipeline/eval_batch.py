@@ -17,7 +17,7 @@ from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.memory import out_of_memory, release
 from tunewright.pipeline.random_state import seed_torch
 
-MOST_FOUND = 64  # answers that a process remembers
+_MOST_FOUND = 64  # answers that a process remembers
 _found: dict[Hashable, int] = {}
 
 Metrics = Callable[
@@ -73,7 +73,7 @@ def find_batch_size(
             "evaluation.batch_out_of_memory", size=min(train_batch_size, share), device=device
         )
     if found == limit and host.world == 1:  # not where the memory left at the time decided
-        if len(_found) >= MOST_FOUND:
+        if len(_found) >= _MOST_FOUND:
             _found.clear()
         _found[kind] = found
     return found

@@ -22,8 +22,8 @@ from torch import Tensor
 
 from tunewright.errors import PipelineError
 
-MEAN_Z = 2.58  # |z| beyond it: 1 % of fair samples
-OTHER_P = 0.001  # class mix and score distribution: rarer, because they are looked at beside it
+_MEAN_Z = 2.58  # |z| beyond it: 1 % of fair samples
+_OTHER_P = 0.001  # class mix and score distribution: rarer, because they are looked at beside it
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +87,14 @@ class Skew:
     def reasons(self) -> tuple[str, ...]:
         """Why the sample is not to be trusted; empty when it is."""
         found = []
-        if abs(self.z) > MEAN_Z:
+        if abs(self.z) > _MEAN_Z:
             found.append(
                 f"its mean is {self.sample_mean:.4g}, the full set's {self.full_mean:.4g} "
                 f"(z = {self.z:.1f})"
             )
-        if self.class_mix_p is not None and self.class_mix_p < OTHER_P:
+        if self.class_mix_p is not None and self.class_mix_p < _OTHER_P:
             found.append(f"its classes are mixed otherwise (p = {self.class_mix_p:.1g})")
-        if self.score_p < OTHER_P:
+        if self.score_p < _OTHER_P:
             found.append(f"its values are distributed otherwise (p = {self.score_p:.1g})")
         return tuple(found)
 

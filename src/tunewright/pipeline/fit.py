@@ -57,8 +57,8 @@ from tunewright.pipeline.validation import Validation, Validator
 if TYPE_CHECKING:  # the pipeline works without the rest
     from tunewright.execution.training_run import Run
 
-MEASURED = ("train_loss", "gradient_norm")
-ENDLESS = 10**12  # steps: a probe continues until it has seen enough
+_MEASURED = ("train_loss", "gradient_norm")
+_ENDLESS = 10**12  # steps: a probe continues until it has seen enough
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +137,7 @@ def fit(
         data,
         batch_size=config.batch_size,
         start_step=handle.start_step,
-        total_steps=ENDLESS if getattr(handle, "endless", False) else total_steps,
+        total_steps=_ENDLESS if getattr(handle, "endless", False) else total_steps,
         order_seed=handle.seeds.order,
         example_seed=handle.seeds.data,
         device=device,
@@ -156,7 +156,7 @@ def fit(
     if saved is not None:
         notes += training_state.restore(state, saved, config, handle.seeds, host)
     longest = MOST_STEPS if config.capture and source.block is not None else 0
-    recorder = Recorder(MEASURED, config.log_every, device, longest)
+    recorder = Recorder(_MEASURED, config.log_every, device, longest)
     update = _stepper(state, loss, source, config, host, recorder, lane)
     if update.reason is not None:
         lane.refuse(update.reason)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from tunewright.errors import PipelineError
 
-HALF = (torch.float16, torch.bfloat16)
+_HALF = (torch.float16, torch.bfloat16)
 
 
 def gradients(parameters: Iterable[nn.Parameter]) -> list[Tensor]:
@@ -34,7 +34,7 @@ def global_norm(tensors: Sequence[Tensor]) -> Tensor:
     """
     if not tensors:
         return torch.zeros(())
-    precision = torch.float32 if tensors[0].dtype in HALF else None
+    precision = torch.float32 if tensors[0].dtype in _HALF else None
     norms = torch._foreach_norm(list(tensors), 2.0, dtype=precision)
     norm: Tensor = torch.linalg.vector_norm(torch.stack(norms))
     return norm

@@ -32,7 +32,7 @@ from tunewright.errors import PipelineError
 from tunewright.seeds import Seeds as Seeds, seeds as _seeds
 
 T = TypeVar("T")
-LAST_WORDS_S = 0.2  # gloo aborts now and then when a rank leaves while another still sends to it
+_LAST_WORDS_S = 0.2  # gloo aborts now and then when a rank leaves while another still sends to it
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def leave() -> None:
     """
     if dist.is_available() and dist.is_initialized():
         dist.barrier()
-        time.sleep(LAST_WORDS_S)
+        time.sleep(_LAST_WORDS_S)
         dist.destroy_process_group()
 
 

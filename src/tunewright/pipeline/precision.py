@@ -17,7 +17,7 @@ import torch
 from tunewright.errors import PipelineError
 
 Precision = Literal["fp32", "tf32", "bf16", "fp16"]
-HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+_HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 def check_precision(precision: str, device: torch.device) -> None:
@@ -35,9 +35,9 @@ def autocast(
 ) -> AbstractContextManager[object]:
     """The forward pass runs inside it. `cache=False` for a captured step: weights cast inside the
     graph must be cast at every replay."""
-    if precision not in HALVES:
+    if precision not in _HALVES:
         return nullcontext()
-    return torch.autocast(device.type, dtype=HALVES[precision], cache_enabled=cache)
+    return torch.autocast(device.type, dtype=_HALVES[precision], cache_enabled=cache)
 
 
 def loss_scaler(precision: Precision, device: torch.device) -> torch.amp.GradScaler | None:

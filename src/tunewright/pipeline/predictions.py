@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from tunewright.errors import PipelineError
 from tunewright.pipeline import examples
 
-KEPT = 64  # examples: enough to see a pattern, small enough to keep at every evaluation
+_KEPT = 64  # examples: enough to see a pattern, small enough to keep at every evaluation
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Predictions:
     values: Tensor  # one row of output per example
 
 
-def fixed_ids(size: int, kept: int = KEPT) -> Tensor:
+def fixed_ids(size: int, kept: int = _KEPT) -> Tensor:
     """The examples whose predictions are kept: spread evenly, the same at every evaluation.
 
     >>> fixed_ids(10, 4).tolist()
@@ -39,7 +39,7 @@ def predicted(
     data: Any,
     predict: Callable[[nn.Module, Any], Tensor],
     device: torch.device | str,
-    kept: int = KEPT,
+    kept: int = _KEPT,
     ids: Tensor | None = None,
 ) -> Predictions:
     """The predictions for the examples `ids` of `data`, or for as many fixed ones."""

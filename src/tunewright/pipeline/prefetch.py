@@ -20,7 +20,7 @@ from torch import Tensor
 
 from tunewright.errors import PipelineError
 
-LEAVE_S = 10.0  # how long to wait for the thread at the end; it may be inside a slow read
+_LEAVE_S = 10.0  # how long to wait for the thread at the end; it may be inside a slow read
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Prefetched(Iterator[Any]):
         self._room.release()
         self._ended = self._ended or StopIteration()
         if self._thread is not None:
-            self._thread.join(LEAVE_S)
+            self._thread.join(_LEAVE_S)
 
     def _work(self) -> None:
         stream = None

@@ -17,8 +17,11 @@ from torch import Tensor
 
 SAVE_EVERY_S = 5.0  # between two snapshots of a captured training that ends by itself
 MOST_STEPS = 1_000  # of a stretch
-QUICK_S, SLOW_S = 0.25, 1.0  # a stretch takes about that long: stops and progress are seen after it
-RATES_AHEAD = 2**16  # learning rates on the device at once
+_QUICK_S, _SLOW_S = (
+    0.25,
+    1.0,
+)  # a stretch takes about that long: stops and progress are seen after it
+_RATES_AHEAD = 2**16  # learning rates on the device at once
 
 Block = Callable[[int, int], tuple[Tensor, ...]]  # (first step, steps) -> ids of each, row by row
 
@@ -161,7 +164,7 @@ class Tables:
     def _upload(self, first: int) -> None:
         if self._rates_of is None:
             return
-        until = max(first + self._length, min(first + RATES_AHEAD, self._last + 1))
+        until = max(first + self._length, min(first + _RATES_AHEAD, self._last + 1))
         values = self._rates_of(range(first, min(until, self._last + 1)))
         values += values[-1:] * (until - first - len(values))  # rows that no step will use
         rows = [[value * scale for value in values] for scale in self._scales]
@@ -214,9 +217,9 @@ class Spans:
 
     def took(self, seconds: float) -> None:
         """A stretch of so many seconds has been read."""
-        if seconds < QUICK_S:
+        if seconds < _QUICK_S:
             self.steps = min(2 * self.steps, self._most)
-        elif seconds > SLOW_S:
+        elif seconds > _SLOW_S:
             self.steps = max(self.steps // self._usual // 2, 1) * self._usual
 
 

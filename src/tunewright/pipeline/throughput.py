@@ -20,9 +20,9 @@ from tunewright.errors import PipelineError
 
 Verdict = Literal["fine", "watch", "input_bound", "cannot_judge"]
 
-ENOUGH = 200  # steps for a verdict
-SETTLING = 10  # first steps, not counted: compilation, caches, allocation
-EVENTS_EVERY = 20  # steps between two timings on the device
+_ENOUGH = 200  # steps for a verdict
+_SETTLING = 10  # first steps, not counted: compilation, caches, allocation
+_EVENTS_EVERY = 20  # steps between two timings on the device
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Throughput:
         >>> Throughput(steps=1000, seconds=10.0, waiting_s=2.0, batch_size=64).verdict
         'input_bound'
         """
-        if self.steps < ENOUGH:
+        if self.steps < _ENOUGH:
             return "cannot_judge"
         if self.waiting_share > 0.10:
             return "input_bound"
@@ -75,7 +75,7 @@ class Throughput:
 class Clock:
     """Times the steps of one training; reading it makes a Throughput."""
 
-    def __init__(self, batch_size: int, device: torch.device, settling: int = SETTLING) -> None:
+    def __init__(self, batch_size: int, device: torch.device, settling: int = _SETTLING) -> None:
         """Start counting after `settling` steps."""
         self._batch_size, self._device, self._settling = batch_size, device, settling
         self._done = 0
@@ -92,7 +92,7 @@ class Clock:
             self._started, self._seconds, self._waiting = before, 0.0, 0.0
         item = next(items)
         self._waiting += time.perf_counter() - before
-        if self._device.type == "cuda" and self._done % EVENTS_EVERY == EVENTS_EVERY - 1:
+        if self._device.type == "cuda" and self._done % _EVENTS_EVERY == _EVENTS_EVERY - 1:
             self._open = _event()
         return item
 

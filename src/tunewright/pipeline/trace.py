@@ -13,7 +13,7 @@ import torch
 
 from tunewright.errors import PipelineError
 
-SETTLING = 10  # steps before the trace: compilation, caches, allocation
+_SETTLING = 10  # steps before the trace: compilation, caches, allocation
 TRACED = 10  # steps
 
 
@@ -25,7 +25,7 @@ class Trace:
         self.path = Path(path)
         if not self.path.parent.is_dir():
             raise PipelineError("fit.trace_folder", path=str(self.path))
-        self._first = max(0, min(SETTLING, steps - TRACED))
+        self._first = max(0, min(_SETTLING, steps - TRACED))
         self._last = min(self._first + TRACED, steps)
         self._done = 0
         self._profiler: Any = None

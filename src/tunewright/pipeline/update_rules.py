@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 Number = float | Tensor
-Tensors = list[Tensor] | tuple[Tensor, ...]
+_Tensors = list[Tensor] | tuple[Tensor, ...]
 
 
 class AdamRule(Optimizer):
@@ -73,7 +73,7 @@ class AdamRule(Optimizer):
             grads = _weight_decay(params, grads, group)
             _mix(means, grads, beta1)
             _mix_squares(squares, grads, beta2)
-            ahead: Tensors = means
+            ahead: _Tensors = means
             if group["nesterov"]:
                 ahead = torch._foreach_mul(means, beta1)
                 torch._foreach_add_(ahead, torch._foreach_mul(grads, 1 - beta1))
@@ -136,12 +136,12 @@ class RMSPropRule(Optimizer):
             torch._foreach_sub_(params, moves)
 
 
-def _with_gradients(group: dict[str, Any]) -> tuple[Tensors, Tensors]:
+def _with_gradients(group: dict[str, Any]) -> tuple[_Tensors, _Tensors]:
     params = [p for p in group["params"] if p.grad is not None]
     return params, [p.grad for p in params]
 
 
-def _slots(optimizer: Optimizer, params: Tensors, name: str, start: float) -> Tensors:
+def _slots(optimizer: Optimizer, params: _Tensors, name: str, start: float) -> _Tensors:
     for p in params:
         if name not in optimizer.state[p]:
             optimizer.state[p][name] = torch.full_like(
@@ -150,7 +150,7 @@ def _slots(optimizer: Optimizer, params: Tensors, name: str, start: float) -> Te
     return [optimizer.state[p][name] for p in params]
 
 
-def _weight_decay(params: Tensors, grads: Tensors, group: dict[str, Any]) -> Tensors:
+def _weight_decay(params: _Tensors, grads: _Tensors, group: dict[str, Any]) -> _Tensors:
     decay = group["weight_decay"]
     if isinstance(decay, float | int) and decay == 0:
         return grads
@@ -160,7 +160,7 @@ def _weight_decay(params: Tensors, grads: Tensors, group: dict[str, Any]) -> Ten
     return torch._foreach_add(grads, torch._foreach_mul(params, decay))
 
 
-def _mix(averages: Tensors, new: Tensors, keep: Number) -> None:
+def _mix(averages: _Tensors, new: _Tensors, keep: Number) -> None:
     """averages <- keep averages + (1 - keep) new."""
     if isinstance(keep, Tensor):
         torch._foreach_mul_(averages, keep)
@@ -169,7 +169,7 @@ def _mix(averages: Tensors, new: Tensors, keep: Number) -> None:
         torch._foreach_lerp_(averages, new, 1 - keep)
 
 
-def _mix_squares(averages: Tensors, new: Tensors, keep: Number) -> None:
+def _mix_squares(averages: _Tensors, new: _Tensors, keep: Number) -> None:
     """averages <- keep averages + (1 - keep) new^2."""
     torch._foreach_mul_(averages, keep)
     if isinstance(keep, Tensor):

@@ -145,7 +145,7 @@ def asks_for_gain(goal: str | Message, minimize: bool) -> bool:
 # ---- answer
 
 
-MOST_STEPS = 5
+_MOST_STEPS = 5
 
 
 @dataclass(frozen=True)
@@ -239,4 +239,4 @@ def _next(results: Results, doubts: Sequence[Finding]) -> list[Step]:
     if results.counts.get("pending", 0) + results.counts.get("running", 0):
         # nothing else is worth doing first
         ordered.sort(key=lambda step: not isinstance(step.action, RunTrials))
-    return ordered[:MOST_STEPS]
+    return ordered[:_MOST_STEPS]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # every command imports this file, `--help` too
 # What has a `to_data` (findings, actions, messages) decides itself; words are never added here.
 
 
-CURVES = "curves"  # the field that a trial has, by far the largest part of it
+_CURVES = "curves"  # the field that a trial has, by far the largest part of it
 
 
 def plain(thing: Any, *, curves: bool = False) -> Any:
@@ -52,7 +52,7 @@ def plain(thing: Any, *, curves: bool = False) -> Any:
         return plain(as_data(thing))  # the words of a round file, rather than ranges as classes
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
         names = (f.name for f in dataclasses.fields(thing) if not f.name.startswith("_"))
-        kept = (name for name in names if curves or name != CURVES)
+        kept = (name for name in names if curves or name != _CURVES)
         return {name: plain(getattr(thing, name), curves=curves) for name in kept}
     if isinstance(thing, Mapping):
         return {str(key): plain(value, curves=curves) for key, value in thing.items()}
@@ -81,7 +81,7 @@ def as_json(thing: Any) -> str:
 # ---- envelope
 
 
-SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 1
 _answers: list[tuple[str, IO[str]]] = []  # the command that answers, and where its answer goes
 
 
@@ -99,7 +99,7 @@ def answering(command: str) -> Iterator[None]:
 def success(command: str, data: Any) -> dict[str, Any]:
     """The envelope of an answer."""
     return {
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": _SCHEMA_VERSION,
         "command": command,
         "ok": True,
         "data": plain(data),
@@ -113,7 +113,7 @@ def failure(command: str, error: BaseException, exit_code: int) -> dict[str, Any
     'lookup_error'
     """
     return {
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": _SCHEMA_VERSION,
         "command": command,
         "ok": False,
         "error": {

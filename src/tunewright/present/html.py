@@ -38,7 +38,7 @@ from tunewright.store.results import Results
 
 STATIC = Path(__file__).parents[1] / "ui" / "static"  # files: nothing of the dashboard is imported
 _ENTRY = "report.js"
-STYLES = ("vendor/uplot.css", "figures.css")
+_STYLES = ("vendor/uplot.css", "figures.css")
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "\./([^"]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
 _EXPORTS = re.compile(r"\bexport\s*\{([^}]*)\};?\s*$")  # how a minified module ends
@@ -60,7 +60,7 @@ def live_script() -> str:
 @cache
 def live_style() -> str:
     """The rules that those figures need."""
-    return "".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
+    return "".join((STATIC / name).read_text(encoding="utf-8") for name in _STYLES)
 
 
 def _join(name: str, made: dict[str, str]) -> None:
@@ -110,8 +110,8 @@ def _reached(name: str, other: str) -> str:
 # ---- html
 
 
-TEMPLATES = Path(__file__).parent / "templates"
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_TEMPLATES = Path(__file__).parent / "templates"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 # of the page itself, next to the colours of figures: light, dark
 SURFACES = {"line": ("#DADDE1", "#343A41"), "card": ("#FFFFFF", "#20252B")}
 
@@ -164,7 +164,7 @@ class Contents:
 
 def page(body: str, title: str, figures: str = "") -> str:
     """A whole page around the body of a report; `figures` is the data of those that are live."""
-    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
+    script = (_TEMPLATES / "sort.js").read_text(encoding="utf-8")
     if figures:
         script += live_script()
     sum = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -173,9 +173,9 @@ def page(body: str, title: str, figures: str = "") -> str:
     )
     style = "body{margin:0}.tunewright-page,body{background:var(--tw-paper)}"
     if figures:
-        style += live_style() + (TEMPLATES / "live.css").read_text(encoding="utf-8")
+        style += live_style() + (_TEMPLATES / "live.css").read_text(encoding="utf-8")
     facts = {"policy": policy, "title": title, "script": script, "style": style, "data": figures}
-    return str(markup.render("page.html", TEMPLATES, body=body, **facts))
+    return str(markup.render("page.html", _TEMPLATES, body=body, **facts))
 
 
 def body(own: Contents) -> str:
@@ -201,7 +201,7 @@ def body(own: Contents) -> str:
         "undrawn": _undrawn(own.chapters),
         "footer": _footer(own),
     }
-    return markup.render("report.html", TEMPLATES, **facts)
+    return markup.render("report.html", _TEMPLATES, **facts)
 
 
 @cache
@@ -214,7 +214,7 @@ def _style() -> str:
     return (
         f"{root}{{{light}color-scheme:light dark}}\n"
         f"@media screen and (prefers-color-scheme:dark){{{root}{{{dark}}}}}\n"
-        f"{(TEMPLATES / 'report.css').read_text(encoding='utf-8')}{markup.style()}"
+        f"{(_TEMPLATES / 'report.css').read_text(encoding='utf-8')}{markup.style()}"
     )
 
 

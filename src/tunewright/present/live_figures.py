@@ -59,8 +59,8 @@ def frame(head: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> by
 
 DRAWN = ("isolation", "best_step", "best_of_k", "sensitivity", "gradient_norm")  # by figures.js
 LIVE = (*DRAWN, "axis", "curves")  # of a report; the other kinds stay pictures
-MANY = 20  # numbers in a row beyond which each keeps six digits: they are points of a drawing
-POINTS = 400  # of a curve
+_MANY = 20  # numbers in a row beyond which each keeps six digits: they are points of a drawing
+_POINTS = 400  # of a curve
 LARGEST = float(np.finfo(np.float32).max)  # beyond it a value is drawn at the end of its axis
 
 
@@ -81,7 +81,7 @@ def figure_data(kind: str, figure: Figure[Any]) -> dict[str, Any]:
             "best": data.best,
             "studies": data.studies,
             "axes": [
-                axis_data(panel.column, panel.range, panel.condition, panel.name)
+                _axis_data(panel.column, panel.range, panel.condition, panel.name)
                 for panel in data.panels
             ],
         }
@@ -93,10 +93,10 @@ def figure_data(kind: str, figure: Figure[Any]) -> dict[str, Any]:
 
 def axis_of(own: Hyperparameter) -> dict[str, Any]:
     """The scale of a searched hyperparameter: range, ticks, when it is active."""
-    return axis_data(own.column, own.range, in_words(own.when), own.name)
+    return _axis_data(own.column, own.range, in_words(own.when), own.name)
 
 
-def axis_data(column: str, range: Any, condition: str, name: str = "") -> dict[str, Any]:
+def _axis_data(column: str, range: Any, condition: str, name: str = "") -> dict[str, Any]:
     """The scale of a column; without a name it is shown by its column."""
     return {
         "column": column,
@@ -172,7 +172,7 @@ def _lines(trials: Sequence[TrialCurves], which: Sequence[str]) -> Iterator[dict
         for rank, trial in enumerate(trials):
             curve: Curve | None = getattr(trial, kind)
             if curve is not None and len(curve):
-                kept = thinned(curve, POINTS)
+                kept = thinned(curve, _POINTS)
                 yield {
                     "label": words_of("label.trial", trial=trial.trial),
                     "trial": trial.trial,
@@ -188,7 +188,7 @@ def _short(thing: Any) -> Any:
     if isinstance(thing, dict):
         return {name: _short(value) for name, value in thing.items()}
     if isinstance(thing, list):
-        if len(thing) > MANY:
+        if len(thing) > _MANY:
             return [float(f"{x:.6g}") if isinstance(x, float) else _short(x) for x in thing]
         return [_short(one) for one in thing]
     return thing

@@ -135,7 +135,7 @@ def rows(campaign: Campaign) -> list[StepRow]:
     return [StepRow(s.number, s.kind, str(s.reason), s.round) for s in campaign.log]
 
 
-def campaign_head(campaign: Campaign) -> Head:
+def _campaign_head(campaign: Campaign) -> Head:
     """What its page begins with, before the report of all trials together."""
     asked = campaign.definition
     budget = Message("campaign.budget", {"trials": campaign.total, "hours": asked.hours}).text
@@ -151,7 +151,7 @@ def campaign_head(campaign: Campaign) -> Head:
     )
 
 
-def lead_text(campaign: Campaign) -> Iterator[str]:
+def _lead_text(campaign: Campaign) -> Iterator[str]:
     """The same as plain lines."""
     yield campaign.name
     yield chosen(campaign)
@@ -194,7 +194,7 @@ def _spent(campaign: Campaign) -> dict[str, Any]:
 # ---- report
 
 
-WIDTH = 120  # of the text, where no terminal gives one
+_WIDTH = 120  # of the text, where no terminal gives one
 
 
 @dataclass(frozen=True)
@@ -234,8 +234,8 @@ class Report:
         """The report as plain text."""
         written = io.StringIO()
         if self.campaign is not None:
-            written.writelines(f"{line}\n" for line in lead_text(self.campaign))
-        console = Console(file=written, width=WIDTH)
+            written.writelines(f"{line}\n" for line in _lead_text(self.campaign))
+        console = Console(file=written, width=_WIDTH)
         print_report(self.results, self.answer, self.chapters, console, self.reader)
         return written.getvalue()
 
@@ -260,7 +260,7 @@ class Report:
             head = html.Head(results.round.name, self.answer.asked, self.answer.headline.text)
             three = tiles(results)
         else:
-            head, three = campaign_head(own), campaign_tiles(own, results)
+            head, three = _campaign_head(own), campaign_tiles(own, results)
         contents = html.Contents(
             results=results,
             answer=self.answer,

@@ -77,7 +77,7 @@ def chapters(
 # ---- where the results of a report come from: time, code, hosts, versions, as far as recorded
 
 
-SHORT = 10  # characters of a commit
+_SHORT = 10  # characters of a commit
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def origin_of(results: Results) -> Origin:
     found = [own for identity, own in sorted(results.origins.items()) if identity in known]
     return Origin(
         seconds=sum(trial.seconds for trial in trials),
-        commits=_each(own.commit[:SHORT] for own in found),
+        commits=_each(own.commit[:_SHORT] for own in found),
         changed=any(own.diff or own.left_out for own in found),
         hosts=_each(own.host for own in found),
         devices=_each(device for own in found for device in own.devices),

@@ -45,12 +45,12 @@ from tunewright.store.trial import Trial
 # strange way of lowering the learning rate (playbook, "How to choose gradient clipping").
 
 
-PERCENTILE = 90  # playbook, "How to choose gradient clipping"
+_PERCENTILE = 90  # playbook, "How to choose gradient clipping"
 HEAD = 0.01  # of the steps: the very first norms are those of the initialisation
-FEWEST = 30  # stable steps
-WINDOWS = 10
-TOO_OFTEN = 0.5  # playbook: "greater than 50 % of the updates getting clipped"
-AT_THE_THRESHOLD = 1e-3  # relative: a norm logged after clipping is no further above it
+_FEWEST = 30  # stable steps
+_WINDOWS = 10
+_TOO_OFTEN = 0.5  # playbook: "greater than 50 % of the updates getting clipped"
+_AT_THE_THRESHOLD = 1e-3  # relative: a norm logged after clipping is no further above it
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Clipped:
     @property
     def too_often(self) -> bool:
         """Whether it lowers the learning rate in disguise."""
-        return self.worst > TOO_OFTEN
+        return self.worst > _TOO_OFTEN
 
 
 def stable_norms(
@@ -89,9 +89,9 @@ def stable_norms(
 
 def first_threshold(norms: Floats) -> float | None:
     """The 90th percentile, to three digits; None where there are too few norms."""
-    if len(norms) < FEWEST:
+    if len(norms) < _FEWEST:
         return None
-    return float(f"{np.percentile(norms, PERCENTILE):.3g}")
+    return float(f"{np.percentile(norms, _PERCENTILE):.3g}")
 
 
 def clipped(norms: Curve, threshold: float, warmup_steps: float) -> Clipped:
@@ -102,7 +102,7 @@ def clipped(norms: Curve, threshold: float, warmup_steps: float) -> Clipped:
     above = ~(norms.values <= threshold)  # what is not finite is above
     last = float(norms.steps[-1])
     worst, where = 0.0, (0, 0)
-    edges = np.linspace(max(warmup_steps, last / WINDOWS), last, WINDOWS)
+    edges = np.linspace(max(warmup_steps, last / _WINDOWS), last, _WINDOWS)
     for low, high in itertools.pairwise(edges):
         inside = (norms.steps > low) & (norms.steps <= high)
         if inside.any() and above[inside].mean() > worst:
@@ -118,8 +118,8 @@ def logged_after_clipping(norms: Curve, threshold: float) -> bool:
     >>> logged_after_clipping(Curve(steps, np.array([1.0, 1.0, 0.4, 1.0])), threshold=1.0)
     True
     """
-    near = np.abs(norms.values - threshold) <= AT_THE_THRESHOLD * threshold
-    return bool(near.mean() > 0.01 and norms.values.max() <= threshold * (1 + AT_THE_THRESHOLD))
+    near = np.abs(norms.values - threshold) <= _AT_THE_THRESHOLD * threshold
+    return bool(near.mean() > 0.01 and norms.values.max() <= threshold * (1 + _AT_THE_THRESHOLD))
 
 
 # ---- clip
@@ -127,7 +127,7 @@ def logged_after_clipping(norms: Curve, threshold: float) -> bool:
 
 HALVINGS = 3  # of the first threshold, while training is unstable
 SEEDS = 2  # that must be stable
-UNKNOWN = Message("probe.clip.unknown")
+_UNKNOWN = Message("probe.clip.unknown")
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def clip(
     start = by_meaning(source, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "clip_norm"))
     if missing:
-        return Clip(message=UNKNOWN, settings={}, missing=missing)
+        return Clip(message=_UNKNOWN, settings={}, missing=missing)
     start = start.with_meanings(clip_norm=start.unclipped)
     answer = mended(start, steps, watch)
     keep(source, answer)
@@ -213,7 +213,7 @@ def recorded(results: Results, trial: Trial) -> Clip:
     threshold = first_threshold(stable_norms(norms, unstable, warmup, early))
     if threshold is None:
         few = Message("probe.clip.too_few_norms", {"trial": trial.number})
-        return Clip(message=UNKNOWN, settings={}, missing=(few,))
+        return Clip(message=_UNKNOWN, settings={}, missing=(few,))
     often = clipped(norms, threshold, warmup)
     facts = {
         "clip_norm": threshold,
@@ -234,7 +234,7 @@ def mended(start: ByMeaning, steps: int, watch: Watcher) -> Clip:
     workload = start.workload
     before = stability(workload, fixed=start.configuration, steps=steps, progress=watch)
     if before.missing:
-        return Clip(message=UNKNOWN, settings={}, missing=before.missing)
+        return Clip(message=_UNKNOWN, settings={}, missing=before.missing)
     with Store.open(workload.store) as store:
         results = store.results(before.round)
     found = before.first_unstable
@@ -261,7 +261,7 @@ def mended(start: ByMeaning, steps: int, watch: Watcher) -> Clip:
         norm = float(f"{threshold / 2**halvings:.3g}")
         one, lacking = _try(start, found.learning_rate, norm, before.steps, watch)
         if lacking:
-            return Clip(message=UNKNOWN, settings={}, missing=lacking)
+            return Clip(message=_UNKNOWN, settings={}, missing=lacking)
         tried.append(one)
         if one.stable:
             break
@@ -350,4 +350,4 @@ def _facts(often: Clipped) -> dict[str, Any]:
 
 def _without_norms(name: str, after: bool = False) -> Clip:
     code = "probe.clip.norms_after_clipping" if after else "probe.clip.no_norms"
-    return Clip(message=UNKNOWN, settings={}, missing=(Message(code, {"name": name}),))
+    return Clip(message=_UNKNOWN, settings={}, missing=(Message(code, {"name": name}),))

@@ -48,14 +48,14 @@ from tunewright.store.trial import Trial
 # 96 %; with one standard deviation per size instead of the pooled one in 74 to 89 %.
 
 
-Floats = npt.NDArray[np.float64]
+_Floats = npt.NDArray[np.float64]
 Label = Literal["perfect", "diminishing", "maximal"]
-PERFECT, DIMINISHING = 0.55, 0.95  # of the steps are left after the batch is doubled
-FEWEST_SIZES = 3  # two parameters, and one to contradict them
+_PERFECT, _DIMINISHING = 0.55, 0.95  # of the steps are left after the batch is doubled
+_FEWEST_SIZES = 3  # two parameters, and one to contradict them
 DROP = 3.84  # of the sum of squares, in standard deviations: 95 %
-REACH = 100.0  # times beyond the sizes tried: further out nothing is known
-POINTS = 481  # of B_crit that are tried
-LEAST_SD = 0.01  # of log steps: no study is luckier than that
+_REACH = 100.0  # times beyond the sizes tried: further out nothing is known
+_POINTS = 481  # of B_crit that are tried
+_LEAST_SD = 0.01  # of log steps: no study is luckier than that
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ def label_of(before: float, after: float, times: float) -> Label:
     ('perfect', 'diminishing', 'maximal')
     """
     left = (after / before) ** (1 / math.log2(times))
-    if left <= PERFECT:
+    if left <= _PERFECT:
         return "perfect"
-    return "diminishing" if left <= DIMINISHING else "maximal"
+    return "diminishing" if left <= _DIMINISHING else "maximal"
 
 
 def fit_scaling(batch_sizes: Sequence[float], lucks: Sequence[Luck]) -> ScalingFit | None:
@@ -117,13 +117,13 @@ def fit_scaling(batch_sizes: Sequence[float], lucks: Sequence[Luck]) -> ScalingF
     Noise counts as equal at every size, since one size's trials alone measure it badly. Where the
     points lie further from the curve than noise explains, the interval is widened by as much.
     """
-    if len(batch_sizes) < FEWEST_SIZES:
+    if len(batch_sizes) < _FEWEST_SIZES:
         return None
     sizes = np.asarray(batch_sizes, dtype=float)
     logs = np.array([one.mean for one in lucks])
-    sd = max(LEAST_SD, math.sqrt(float(np.mean([one.sd**2 for one in lucks]))))
-    ends = math.log(sizes.min() / REACH), math.log(sizes.max() * REACH)
-    tried = np.exp(np.linspace(*ends, POINTS))
+    sd = max(_LEAST_SD, math.sqrt(float(np.mean([one.sd**2 for one in lucks]))))
+    ends = math.log(sizes.min() / _REACH), math.log(sizes.max() * _REACH)
+    tried = np.exp(np.linspace(*ends, _POINTS))
     apart = (logs - np.log1p(tried[:, None] / sizes)) / sd
     middles = apart.mean(axis=1)
     squares = ((apart - middles[:, None]) ** 2).sum(axis=1)
@@ -134,7 +134,7 @@ def fit_scaling(batch_sizes: Sequence[float], lucks: Sequence[Luck]) -> ScalingF
     return ScalingFit(
         float(tried[at]),
         None if first == 0 else float(tried[first]),
-        None if last == POINTS - 1 else float(tried[last]),
+        None if last == _POINTS - 1 else float(tried[last]),
         math.exp(sd * float(middles[at])),
         misfit,
     )
@@ -147,9 +147,9 @@ def fit_scaling(batch_sizes: Sequence[float], lucks: Sequence[Luck]) -> ScalingF
 
 
 SHARE = 0.2  # of the feasible trials at the smallest batch size reach the goal
-FEWEST_REACH = 3  # trials, at every batch size
-FINE = 0.02  # of the steps: how close evaluations should be
-COARSE = 0.1  # further apart than this, the steps are not known
+_FEWEST_REACH = 3  # trials, at every batch size
+_FINE = 0.02  # of the steps: how close evaluations should be
+_COARSE = 0.1  # further apart than this, the steps are not known
 
 
 @dataclass(frozen=True)
@@ -179,11 +179,11 @@ class SizePoint:
 def goal_of(results: Results) -> float | None:
     """The value that a fifth of the feasible trials reach, three at least; None: too few trials."""
     values = [trial.value for trial in results.top(len(results.trials)) if trial.value is not None]
-    place = max(FEWEST_REACH, math.ceil(SHARE * len(values)))
+    place = max(_FEWEST_REACH, math.ceil(SHARE * len(values)))
     return values[place - 1] if place <= len(values) else None
 
 
-def steps_of(trial: Trial, objective: Objective, goal: float) -> tuple[float, float] | None:
+def _steps_of(trial: Trial, objective: Objective, goal: float) -> tuple[float, float] | None:
     """The step at which a trial first is as good as the goal, interpolated, and the spacing there.
 
     None: it never is, or it is infeasible.
@@ -215,18 +215,18 @@ def first_reached(curve: Curve, goal: float, minimize: bool) -> tuple[float, flo
 def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoint, Luck]:
     """Judge one batch size's study against the goal."""
     ended = [t for t in results.trials if t.status in ("completed", "infeasible")]
-    found = {t.number: steps_of(t, results.objective, goal) for t in ended}
+    found = {t.number: _steps_of(t, results.objective, goal) for t in ended}
     reached = [(steps[0], steps[1], t) for t in ended if (steps := found[t.number]) is not None]
     own_luck = luck([steps[0] if (steps := found[t.number]) else math.inf for t in ended] or [1.0])
     best = min(reached, key=lambda one: one[0], default=None)
     feasible = sum(t.status == "completed" for t in ended)
     problems, caveats = list[Message](), list[Message]()
-    if len(reached) < FEWEST_REACH:
-        counts = {"reached": len(reached), "trials": len(ended), "needed": FEWEST_REACH}
+    if len(reached) < _FEWEST_REACH:
+        counts = {"reached": len(reached), "trials": len(ended), "needed": _FEWEST_REACH}
         problems.append(Message("probe.critical_batch.few_reach", {**counts, "goal": goal}))
     problems += _at_edge(results, found)  # often why so few reach it
-    if best is not None and best[1] > max(1.0, FINE * best[0]):
-        counts_still = best[1] <= COARSE * best[0]
+    if best is not None and best[1] > max(1.0, _FINE * best[0]):
+        counts_still = best[1] <= _COARSE * best[0]
         facts = {"spacing": best[1], "steps": best[0], "counts": counts_still}
         coarse = Message("probe.critical_batch.coarse", facts)
         (caveats if counts_still else problems).append(coarse)
@@ -304,11 +304,11 @@ def _slowness(
 # ---- critical batch
 
 
-PROBE = "critical_batch"
-TRIALS = 20  # per batch size
-EVALUATIONS = 200  # of a training at the smallest size
-MOST_EVALUATIONS = 1000
-MISFIT = 2.0  # times what noise explains: the form of the curve is in doubt
+_PROBE = "critical_batch"
+_TRIALS = 20  # per batch size
+_EVALUATIONS = 200  # of a training at the smallest size
+_MOST_EVALUATIONS = 1000
+_MISFIT = 2.0  # times what noise explains: the form of the curve is in doubt
 
 Verdict = Literal["inside", "above", "below", "unknown"]
 
@@ -317,7 +317,7 @@ Verdict = Literal["inside", "above", "below", "unknown"]
 class CriticalBatch(Answer):
     """What the studies found."""
 
-    probe: ClassVar[str] = PROBE
+    probe: ClassVar[str] = _PROBE
     verdict: Verdict  # where the critical batch size lies among the sizes that count
     message: Message  # the answer as a code with its facts
     settings: Mapping[str, Value]  # the largest size that is not above the critical one
@@ -339,7 +339,7 @@ def critical_batch(
     nuisance: Mapping[str, Any],
     fixed: Mapping[str, Any] | None = None,
     max_train_steps: int | Mapping[int, int] | None = None,
-    trials: int = TRIALS,
+    trials: int = _TRIALS,
     goal: float | None = None,
     seed: int = 0,
     progress: Wanted = "auto",
@@ -364,7 +364,7 @@ def critical_batch(
     points, lucks, wanted = list[SizePoint](), list[Luck](), goal
     for size, round in rounds.items():
         own = replace(workload, eval_every=_eval_every(workload, budgets[size], points, size))
-        results = finished(run_probe(PROBE, round, own, watch=watch))
+        results = finished(run_probe(_PROBE, round, own, watch=watch))
         wanted = goal_of(results) if wanted is None else wanted
         if wanted is None:
             return _no_goal(workload, size, results)
@@ -372,7 +372,7 @@ def critical_batch(
         points.append(point)
         lucks.append(one_luck)
     assert wanted is not None  # there are two sizes at least
-    answer = answer_of(workload, wanted, points, lucks)
+    answer = _answer_of(workload, wanted, points, lucks)
     keep(workload, answer)
     return answer
 
@@ -427,7 +427,7 @@ def _rounds(
     rest = {name: value for name, value in fixed.items() if name not in (batch, steps)}
     rounds = {
         size: Round(
-            f"{PROBE}_{size}",
+            f"{_PROBE}_{size}",
             goal=Message("goal.critical_batch", {"batch_size": size}),
             nuisance=nuisance,
             fixed={**rest, batch: size, steps: length},
@@ -449,10 +449,10 @@ def _eval_every(
     known = [point for point in points if point.steps is not None]
     if known and known[-1].steps is not None:
         fewest = known[-1].steps * known[-1].batch_size / size
-        wanted = int(FINE * fewest)
+        wanted = int(_FINE * fewest)
     else:
-        wanted = length // EVALUATIONS
-    wanted = max(1, wanted, length // MOST_EVALUATIONS)
+        wanted = length // _EVALUATIONS
+    wanted = max(1, wanted, length // _MOST_EVALUATIONS)
     return wanted if workload.eval_every is None else min(wanted, workload.eval_every)
 
 
@@ -473,7 +473,7 @@ def _no_goal(workload: Workload, size: int, results: Results) -> CriticalBatch:
     )
 
 
-def answer_of(
+def _answer_of(
     workload: Workload,
     goal: float,
     points: Sequence[SizePoint],
@@ -490,7 +490,7 @@ def answer_of(
     ]
     dropped = [p for p in labelled if not p.valid]
     problems = [{"batch_size": p.batch_size, "why": why} for p in dropped for why in p.problems]
-    sizes = {"counted": len(counted), "sizes": len(labelled), "needed": FEWEST_SIZES}
+    sizes = {"counted": len(counted), "sizes": len(labelled), "needed": _FEWEST_SIZES}
     answer = CriticalBatch(
         verdict="unknown",
         message=Message("probe.critical_batch.too_few_sizes", sizes),
@@ -505,7 +505,7 @@ def answer_of(
         return answer
     fit = _for_all_trials(fit, counted)
     caveats += [Message("probe.critical_batch.left_out", one) for one in problems]
-    if fit.misfit > MISFIT:
+    if fit.misfit > _MISFIT:
         caveats.append(Message("probe.critical_batch.misfit"))
     valid = [p for p, _ in counted]
     verdict, message = _verdict(workload, goal, valid, fit)

@@ -36,18 +36,18 @@ from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
-PROBE = "longer"
+_PROBE = "longer"
 GOAL = Message("goal.longer")
 SHARE = 0.25  # of the length that the longer branches add
 TIMES = 3  # seeds of each length
-LATEST = 0.9  # of training: after it the learning rate is as good as gone
-CONFIDENCE = 0.95  # on each side of the interval
-MATTERS = 0.005  # of the value, where nothing is declared that matters
-PRECISE = 2.0  # times what matters: a wider interval is no evidence, wherever it lies
-ROUNDING = 1e-12  # of the value: a spread that is not one between seeds
-OWN_REPEATS = 2  # degrees of freedom that the repeats of the round add at least
+_LATEST = 0.9  # of training: after it the learning rate is as good as gone
+_CONFIDENCE = 0.95  # on each side of the interval
+_MATTERS = 0.005  # of the value, where nothing is declared that matters
+_PRECISE = 2.0  # times what matters: a wider interval is no evidence, wherever it lies
+_ROUNDING = 1e-12  # of the value: a spread that is not one between seeds
+_OWN_REPEATS = 2  # degrees of freedom that the repeats of the round add at least
 # what a program that resumes reads of its handle, or whom it leaves that to
-RESUMES = ("restored", "start_step", "resumed_at", "pipeline")
+_RESUMES = ("restored", "start_step", "resumed_at", "pipeline")
 Verdict = Literal["helps", "does not help", "unknown"]
 
 
@@ -55,7 +55,7 @@ Verdict = Literal["helps", "does not help", "unknown"]
 class Longer(Answer):
     """What the longer branches gained over those that end as before; positive is better."""
 
-    probe: ClassVar[str] = PROBE
+    probe: ClassVar[str] = _PROBE
     verdict: Verdict  # whether training longer pays
     message: Message  # the answer as a code with its facts
     settings: Mapping[str, Value] = field(default_factory=dict)  # lines for the configuration
@@ -143,7 +143,7 @@ def _refuse_restart(workload: Workload) -> None:
         text = Path(inspect.getsourcefile(inspect.unwrap(workload.train)) or "").read_text()
     except (TypeError, OSError, ValueError):
         return
-    if not any(word in text for word in RESUMES):
+    if not any(word in text for word in _RESUMES):
         raise DesignError("longer.does_not_restore", workload=workload.name)
 
 
@@ -152,7 +152,7 @@ def branching_point(results: Results, own: Trial) -> Snapshot:
     folder = Path(results.root, own.folder, SNAPSHOTS) if results.root and own.folder else None
     found = [] if folder is None else snapshot.listed(folder)
     last = max((int(c.steps[-1]) for c in own.curves.values() if len(c)), default=0)
-    early = [one for one in found if one.step <= LATEST * last]
+    early = [one for one in found if one.step <= _LATEST * last]
     for one in [*early, *reversed([one for one in found if one not in early])]:
         try:
             snapshot.verify(one)
@@ -182,7 +182,7 @@ class _Plan:
     def train(self, configuration: Mapping[str, Value]) -> list[_Branch]:
         """Train the branches of one length to their end, or read them if they have been."""
         made = Round(
-            PROBE,
+            _PROBE,
             goal=GOAL,
             fixed=dict(configuration),
             trials_per_study=self.times,
@@ -191,9 +191,9 @@ class _Plan:
         )
         facts = {"trial": self.own.number, "round": self.results.round.name}
         origin = Message("stopped.branched", {**facts, "step": self.source.step})
-        own = asked(PROBE, made, self.workload)
+        own = asked(_PROBE, made, self.workload)
         branch(own, for_probe(self.workload), self.source, origin)
-        found = run_probe(PROBE, made, self.workload, watch=self.watch)
+        found = run_probe(_PROBE, made, self.workload, watch=self.watch)
         with Store.open(self.workload.store, create=False) as store:
             starts = {t.identity: store.attempts(t.identity)[-1].start_step for t in found.trials}
         return [
@@ -251,17 +251,17 @@ def _judged(results: Results, own: Trial, known: Mapping[str, Any]) -> Longer:
     sd = math.sqrt(squares / free) if free else 0.0
     repeats = trial_sd(results, results.studies[own.study])
     if repeats is not None:
-        sd, free = max(sd, repeats), free + OWN_REPEATS
+        sd, free = max(sd, repeats), free + _OWN_REPEATS
     gain = float(same.mean() - grown.mean()) * (1.0 if results.objective.minimize else -1.0)
-    if sd <= ROUNDING * abs(float(same.mean())):
+    if sd <= _ROUNDING * abs(float(same.mean())):
         lacks = Message("probe.longer.no_noise")
         return Longer(
             verdict="unknown", message=Message("probe.longer.unknown"), missing=(lacks,), **known
         )
     error = sd * math.sqrt(1 / len(same) + 1 / len(grown))
-    reach = float(stats.t.ppf(CONFIDENCE, free)) * error
+    reach = float(stats.t.ppf(_CONFIDENCE, free)) * error
     low, high = gain - reach, gain + reach
-    matters = results.round.detect or MATTERS * abs(float(same.mean()))
+    matters = results.round.detect or _MATTERS * abs(float(same.mean()))
     facts = {"gain": gain, "low": low, "high": high, "matters": matters, "sd": sd}
     said = {**facts, "metric": results.objective.metric}
     said |= {name: known[name] for name in ("trial", "round", "from_step", "steps", "longer_steps")}
@@ -272,7 +272,7 @@ def _judged(results: Results, own: Trial, known: Mapping[str, Any]) -> Longer:
         return Longer(
             verdict="helps", message=Message("probe.longer.helps", said), settings=chosen, **common
         )
-    if high < matters and reach <= PRECISE * matters:
+    if high < matters and reach <= _PRECISE * matters:
         return Longer(
             verdict="does not help", message=Message("probe.longer.does_not", said), **common
         )

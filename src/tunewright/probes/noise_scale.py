@@ -22,9 +22,9 @@ from tunewright.messages import Message, Text
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-DECAY = 0.99  # of the running means
-SHARES = (0.1, 0.5, 0.9)  # of training, at which it is reported
-Floats = npt.NDArray[np.float64]
+_DECAY = 0.99  # of the running means
+_SHARES = (0.1, 0.5, 0.9)  # of training, at which it is reported
+_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def noise_scale(
     big_norms: npt.ArrayLike,
     small: int,
     big: int,
-    decay: float = DECAY,
+    decay: float = _DECAY,
 ) -> NoiseScale:
     """The noise scale from gradient norms of batches of two sizes, measured at the same steps.
 
@@ -83,7 +83,7 @@ def noise_scale(
     signal = _running_mean((big * bigs - small * lows) / (big - small), decay)
     noise = _running_mean((lows - bigs) / (1 / small - 1 / big), decay)
     course = []
-    for share in SHARES:
+    for share in _SHARES:
         at = min(len(lows) - 1, round(share * len(lows)))
         fine = signal[at] > 0 and noise[at] > 0
         course.append((share, float(noise[at] / signal[at]) if fine else None))
@@ -138,10 +138,10 @@ def logged_noise_scale(
     return noise_scale(left.values[a], right.values[b], small, big)
 
 
-def _running_mean(values: Floats, decay: float) -> Floats:
+def _running_mean(values: _Floats, decay: float) -> _Floats:
     """Exponential, unbiased from the first value on."""
     from scipy.signal import lfilter
 
     weights = 1 - decay ** np.arange(1, len(values) + 1)
-    means: Floats = np.asarray(lfilter([1 - decay], [1, -decay], values)) / weights
+    means: _Floats = np.asarray(lfilter([1 - decay], [1, -decay], values)) / weights
     return means

@@ -27,7 +27,7 @@ from tunewright.store.trial import Trial
 # ---- what a sweep of constant learning rates trains, fixed before any compute, or what it lacks
 
 
-EPOCHS = 20  # of the first training length, where the length of an epoch is known
+_EPOCHS = 20  # of the first training length, where the length of an epoch is known
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,10 @@ def plan_sweep(
 def _length(workload: Workload, known: Value | None) -> int | None:
     """The first length: 20 epochs where an epoch is known, else as the program has it."""
     if "epoch" in workload.meaning.name("max_train_steps").lower():
-        return EPOCHS
+        return _EPOCHS
     per_epoch = workload.meaning.number("steps_per_epoch")
     if per_epoch is not None:
-        return max(2, math.ceil(EPOCHS * per_epoch))
+        return max(2, math.ceil(_EPOCHS * per_epoch))
     return int(known) if is_number(known) and known >= 2 else None  # type: ignore[operator,arg-type]
 
 
@@ -116,10 +116,10 @@ def _caveats(
 
 
 ERROR = 0.001  # of all training examples
-IN_A_ROW = 2  # evaluations: a single one may be noise
-WITHIN = 0.01  # of the way from the first value down to the floor
-WINDOWS = 100  # a curve logged more often than twice this is averaged: it is of single batches
-TAIL = 0.1  # of a training: its level is the median there
+_IN_A_ROW = 2  # evaluations: a single one may be noise
+_WITHIN = 0.01  # of the way from the first value down to the floor
+_WINDOWS = 100  # a curve logged more often than twice this is averaged: it is of single batches
+_TAIL = 0.1  # of a training: its level is the median there
 _TRAINING = {"train", "training"}
 _ERRORS = {"error", "err", "errors"}
 _ACCURACIES = {"accuracy", "acc", "top1", "correct"}
@@ -205,9 +205,9 @@ def readable(curve: Curve) -> Curve:
     """The curve without gaps; one of single batches as the means of a hundred windows."""
     finite = np.isfinite(curve.values)
     steps, values = curve.steps[finite], curve.values[finite]
-    if len(steps) <= 2 * WINDOWS:
+    if len(steps) <= 2 * _WINDOWS:
         return Curve(steps, values)
-    edges = np.linspace(0, len(steps), WINDOWS + 1).astype(int)
+    edges = np.linspace(0, len(steps), _WINDOWS + 1).astype(int)
     means = np.add.reduceat(values, edges[:-1]) / np.diff(edges)
     return Curve(steps[edges[1:] - 1], means)
 
@@ -215,7 +215,7 @@ def readable(curve: Curve) -> Curve:
 def level(curve: Curve, until: float = 1.0) -> float:
     """The median over the last tenth of a readable curve, or of its first part up to `until`."""
     count = max(1, round(until * len(curve)))
-    tail = max(1, math.ceil(TAIL * count))
+    tail = max(1, math.ceil(_TAIL * count))
     return float(np.median(curve.values[max(0, count - tail) : count]))
 
 
@@ -224,7 +224,7 @@ def still_falling(curve: Curve, wanted: Criterion, start: float | None = None) -
     middle, end = level(curve, 0.5), level(curve)
     gained = middle - end if wanted.falls else end - middle
     first = float(curve.values[0]) if start is None else start
-    return gained > WITHIN * abs(first - end)
+    return gained > _WITHIN * abs(first - end)
 
 
 def with_floor(wanted: Criterion, curves: Sequence[Curve]) -> Criterion:
@@ -239,8 +239,8 @@ def with_floor(wanted: Criterion, curves: Sequence[Curve]) -> Criterion:
         return wanted
     lowest = min(curves, key=level)
     start, floor = float(curves[0].values[0]), level(lowest)
-    known = Criterion(wanted.metric, WITHIN * (start - floor), floor)
-    if lowest.values[0] <= floor + WITHIN * (start - floor):
+    known = Criterion(wanted.metric, _WITHIN * (start - floor), floor)
+    if lowest.values[0] <= floor + _WITHIN * (start - floor):
         return wanted
     return wanted if still_falling(lowest, wanted, start) else known
 
@@ -255,9 +255,9 @@ def first_fit(curve: Curve, wanted: Criterion) -> Fit | None:
     if wanted.threshold is None:
         return None
     fits = wanted.distance(curve.values) <= wanted.threshold
-    lasting = fits[: len(fits) - IN_A_ROW + 1].copy()
-    for later in range(1, IN_A_ROW):
-        lasting &= fits[later : len(fits) - IN_A_ROW + 1 + later]
+    lasting = fits[: len(fits) - _IN_A_ROW + 1].copy()
+    for later in range(1, _IN_A_ROW):
+        lasting &= fits[later : len(fits) - _IN_A_ROW + 1 + later]
     if not lasting.any():
         return None
     at = int(np.argmax(lasting))
@@ -284,13 +284,13 @@ def _share(before: float, after: float, threshold: float) -> float:
 # ---- rate sweep
 
 
-POINTS = 7
-PER_DECADE = 2
-MORE = PER_DECADE  # learning rates that one extension adds
-EXTENSIONS = 3
-DOUBLINGS = 3
-FINE = 0.02  # of the steps found: the resolution they should be known to
-ROOM = 1.5  # times the steps found: the length of the closer look
+_POINTS = 7
+_PER_DECADE = 2
+_MORE = _PER_DECADE  # learning rates that one extension adds
+_EXTENSIONS = 3
+_DOUBLINGS = 3
+_FINE = 0.02  # of the steps found: the resolution they should be known to
+_ROOM = 1.5  # times the steps found: the length of the closer look
 
 Verdict = Literal["fits", "at_edge", "compute_bound", "plateau", "diverges", "unknown"]
 Side = Literal["", "low", "high"]
@@ -333,14 +333,14 @@ Train = Callable[[Sequence[float], int], Mapping[float, Measured]]
 Judge = Callable[[Mapping[float, Measured]], Criterion | Message]
 
 
-def grid(centre: float, points: int = POINTS) -> tuple[float, ...]:
+def grid(centre: float, points: int = _POINTS) -> tuple[float, ...]:
     """Learning rates around one, one per half decade.
 
     >>> grid(0.01)
     (0.0003162, 0.001, 0.003162, 0.01, 0.03162, 0.1, 0.3162)
     """
     half = points // 2
-    return tuple(_rounded(centre * 10 ** (n / PER_DECADE)) for n in range(-half, points - half))
+    return tuple(_rounded(centre * 10 ** (n / _PER_DECADE)) for n in range(-half, points - half))
 
 
 def _rounded(rate: float) -> float:
@@ -356,8 +356,8 @@ def beyond(rates: Iterable[float], side: Side) -> tuple[float, ...]:
     ordered = sorted(rates)
     # by whole decades, so that the rounding of one does not carry over to the next
     if side == "high":
-        return tuple(_rounded(10 * rate) for rate in ordered[-MORE:])
-    return tuple(_rounded(rate / 10) for rate in ordered[:MORE])
+        return tuple(_rounded(10 * rate) for rate in ordered[-_MORE:])
+    return tuple(_rounded(rate / 10) for rate in ordered[:_MORE])
 
 
 def sweep(train: Train, wanted: Judge, rates: Sequence[float], length: int) -> Sweep:
@@ -378,7 +378,7 @@ def sweep(train: Train, wanted: Judge, rates: Sequence[float], length: int) -> S
         found = judged(measured, criterion)
         best = fastest(found, criterion)
         side = side_of(best, found)
-        if side and extensions < EXTENSIONS:
+        if side and extensions < _EXTENSIONS:
             extensions += 1
             todo = beyond(measured, side)
             continue
@@ -391,7 +391,7 @@ def sweep(train: Train, wanted: Judge, rates: Sequence[float], length: int) -> S
         curve = _curves(measured, criterion)[best.learning_rate]
         flat = not still_falling(curve, criterion)
         ended: Verdict = "plateau" if flat and was_flat else "compute_bound"
-        if ended == "plateau" or doublings == DOUBLINGS:
+        if ended == "plateau" or doublings == _DOUBLINGS:
             return Sweep(
                 "at_edge" if side else ended, criterion, found, length, best=best, side=side
             )
@@ -411,8 +411,8 @@ def closer(train: Train, swept: Sweep) -> Sweep:
     best = swept.best
     if swept.verdict != "fits" or best is None or best.steps is None or best.spacing is None:
         return swept
-    length = math.ceil(ROOM * best.steps)
-    if best.spacing <= FINE * best.steps or ROOM * length > swept.length:
+    length = math.ceil(_ROOM * best.steps)
+    if best.spacing <= _FINE * best.steps or _ROOM * length > swept.length:
         return swept
     usable = [one for one in swept.rates if one.outcome != "infeasible"]
     near = [

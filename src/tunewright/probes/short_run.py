@@ -33,11 +33,11 @@ from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 What = Literal["", "diverged", "rose above its start", "spiked", "rose"]
-ABOVE_START = 0.2  # of the loss at the start; METHODS (e.5), with the guard against noise below
-WIDTH = 5  # points of the running median
-SURE = 4.0  # standard errors that the running median must be above the start
-MEDIAN_OF_5 = 0.536  # the standard deviation of a median of five, for one of each
-EARLY = 0.05  # of a whole training
+_ABOVE_START = 0.2  # of the loss at the start; METHODS (e.5), with the guard against noise below
+_WIDTH = 5  # points of the running median
+_SURE = 4.0  # standard errors that the running median must be above the start
+_MEDIAN_OF_5 = 0.536  # the standard deviation of a median of five, for one of each
+_EARLY = 0.05  # of a whole training
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ShortRun:
 
 def early_until(max_train_steps: int, warmup_steps: int) -> float:
     """The step up to which instability is an early one, counted on the whole training."""
-    return max(float(warmup_steps), EARLY * max_train_steps)
+    return max(float(warmup_steps), _EARLY * max_train_steps)
 
 
 def short_runs(results: Results, early: float, rises: bool = True) -> tuple[ShortRun, ...]:
@@ -87,7 +87,7 @@ def short_runs(results: Results, early: float, rises: bool = True) -> tuple[Shor
     finished(results)
     loss = results.meaning.name("train_loss")
     curves = {t.number: curve for t in results.trials if (curve := _usable(t, loss)) is not None}
-    least = rise_that_matters([curve.values for curve in curves.values()])
+    least = _rise_that_matters([curve.values for curve in curves.values()])
     found = _episodes(results, loss) if rises or curves else {}
     judged = []
     for trial in results.trials:
@@ -148,7 +148,7 @@ def unstable_stretches(results: Results) -> dict[int | None, list[tuple[int, int
     """The first and last step of whatever each run's training loss did wrong."""
     loss = results.meaning.name("train_loss")
     curves = {t.number: curve for t in results.trials if (curve := _usable(t, loss)) is not None}
-    least = rise_that_matters([curve.values for curve in curves.values()])
+    least = _rise_that_matters([curve.values for curve in curves.values()])
     found = _episodes(results, loss)
     stretches: dict[int | None, list[tuple[int, int]]] = {}
     for trial in results.trials:
@@ -159,23 +159,23 @@ def unstable_stretches(results: Results) -> dict[int | None, list[tuple[int, int
             above = _above_start(curve, least)
             own.append((int(curve.steps[above[0]]), int(curve.steps[above[-1]])))
         if curve is not None and any(what == "diverged" for what, _, _ in wrongs):
-            own.append((int(curve.steps[-min(len(curve), 2 * WIDTH)]), int(curve.steps[-1])))
+            own.append((int(curve.steps[-min(len(curve), 2 * _WIDTH)]), int(curve.steps[-1])))
         stretches[trial.number] = own
     return stretches
 
 
-def rise_that_matters(losses: Sequence[Floats]) -> float:
+def _rise_that_matters(losses: Sequence[Floats]) -> float:
     """How far above its first value a running median of five is more than chance.
 
     Single losses are noisy: as noisy as the calmest of these runs, since in the others the noise
     may be the instability itself.
 
-    >>> rise_that_matters([np.array([2.0, 1.9, 1.8, 1.7, 1.6, 1.5])])
+    >>> _rise_that_matters([np.array([2.0, 1.9, 1.8, 1.7, 1.6, 1.5])])
     0.0
     """
-    moves = [np.diff(values[:FEWEST]) for values in losses if len(values) > WIDTH]
+    moves = [np.diff(values[:FEWEST]) for values in losses if len(values) > _WIDTH]
     noises = [ROBUST * float(np.median(np.abs(m - np.median(m)))) / np.sqrt(2) for m in moves]
-    return float(round(SURE * np.hypot(1.0, MEDIAN_OF_5) * min(noises, default=0.0), 12))
+    return float(round(_SURE * np.hypot(1.0, _MEDIAN_OF_5) * min(noises, default=0.0), 12))
 
 
 def _unstable(run: ShortRun, wrongs: Sequence[tuple[What, int, float]], early: float) -> ShortRun:
@@ -202,7 +202,7 @@ def _wrongs(
     if diverged(results, trial):
         last = max((int(c.steps[-1]) for c in trial.curves.values() if len(c)), default=0)
         found.append(("diverged", last, start))
-    if curve is not None and len(curve) >= WIDTH:
+    if curve is not None and len(curve) >= _WIDTH:
         above = _above_start(curve, least)
         if len(above):
             found.append(("rose above its start", int(curve.steps[above[0]]), start))
@@ -212,8 +212,8 @@ def _wrongs(
 def _above_start(curve: Curve, least: float) -> Steps:
     """The positions at which a running median of five is above the first loss."""
     start = float(curve.values[0])
-    middle = np.median(sliding_window_view(curve.values, WIDTH), axis=1)
-    return np.flatnonzero(middle > start + max(ABOVE_START * abs(start), least)) + WIDTH // 2
+    middle = np.median(sliding_window_view(curve.values, _WIDTH), axis=1)
+    return np.flatnonzero(middle > start + max(_ABOVE_START * abs(start), least)) + _WIDTH // 2
 
 
 def _episodes(results: Results, loss: str) -> Mapping[int | None, Sequence[Episode]]:
@@ -253,7 +253,7 @@ def _before(curve: Curve | None, step: int) -> float:
     if curve is None:
         return np.nan
     at = int(np.searchsorted(curve.steps, step))
-    return float(np.median(curve.values[max(0, at - WIDTH) : max(1, at)]))
+    return float(np.median(curve.values[max(0, at - _WIDTH) : max(1, at)]))
 
 
 # ---- can short runs be judged at all? What is known of it before anything is trained.

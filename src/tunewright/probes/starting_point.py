@@ -19,7 +19,7 @@ from tunewright.store.trial import Trial
 # ---- where a probe begins: the best configuration known of a workload, and the defaults it has
 
 
-PROBE_ROUNDS = "probe_"  # how the names of their short rounds begin
+_PROBE_ROUNDS = "probe_"  # how the names of their short rounds begin
 
 
 def best_known(workload: Workload) -> Trial | None:
@@ -37,7 +37,7 @@ def best_known(workload: Workload) -> Trial | None:
             own = (record.objective.metric, record.objective.minimize, record.command)
             if own != (objective.metric, objective.minimize, workload.name):
                 continue
-            if record.name.startswith(PROBE_ROUNDS):
+            if record.name.startswith(_PROBE_ROUNDS):
                 continue
             for trial in store.results(record.name).top(1):
                 if best is None or objective.better(trial.value or 0.0, best.value or 0.0):
@@ -70,7 +70,7 @@ def configuration(
 # What a training program does not take, or nobody gave a value for, is named with the entry to add.
 
 
-CONSTANT = "constant"  # the playbook's word for a learning rate that does not change
+_CONSTANT = "constant"  # the playbook's word for a learning rate that does not change
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class ByMeaning:
         """What short runs of this workload do otherwise than they should."""
         if self._holds:
             return ()
-        facts = {"name": self.name("schedule"), "constant": CONSTANT}
+        facts = {"name": self.name("schedule"), "constant": _CONSTANT}
         return (Message("probe.schedule_squeezed", facts),)
 
     @property
@@ -167,14 +167,14 @@ class ByMeaning:
 
     @property
     def _constant(self) -> Value:
-        return self.workload.meaning.off_by_name.get(self.name("schedule"), CONSTANT)
+        return self.workload.meaning.off_by_name.get(self.name("schedule"), _CONSTANT)
 
     @property
     def _holds(self) -> bool:
         """Whether the schedule can be switched off, or is off."""
         name = self.name("schedule")
         known = name in self.workload.meaning.off_by_name and self.takes("schedule")
-        return known or self.configuration.get(name) == CONSTANT
+        return known or self.configuration.get(name) == _CONSTANT
 
 
 def by_meaning(
@@ -190,7 +190,7 @@ def by_meaning(
 
 
 # what switches these off needs no declaration
-NATURAL: Mapping[str, Value] = {
+_NATURAL: Mapping[str, Value] = {
     "weight_decay": 0.0,
     "dropout": 0.0,
     "label_smoothing": 0.0,
@@ -215,9 +215,9 @@ def switched_off(
         name = meaning.name(key)
         if name not in taken or name in off:
             continue
-        known = key if key in NATURAL else meaning.of(name)
-        if known is not None and known in NATURAL:
-            off[name] = NATURAL[known]
+        known = key if key in _NATURAL else meaning.of(name)
+        if known is not None and known in _NATURAL:
+            off[name] = _NATURAL[known]
         else:
             value_of = {"name": name, "schedule": key == "schedule"}
             missing.append(Message("probe.off_value", value_of))

@@ -38,9 +38,9 @@ from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-PROBE = "train_steps"
-CONSTANT = 1.02  # a logged learning rate that varies by less is constant
-MORE_NOISE = (1.5, 2.0)  # times as many steps when augmentation and regularisation come back
+_PROBE = "train_steps"
+_CONSTANT = 1.02  # a logged learning rate that varies by less is constant
+_MORE_NOISE = (1.5, 2.0)  # times as many steps when augmentation and regularisation come back
 GOAL = Message("goal.train_steps")
 
 
@@ -48,7 +48,7 @@ GOAL = Message("goal.train_steps")
 class TrainSteps(Answer):
     """What the sweep found; steps are in the unit of what means max_train_steps."""
 
-    probe: ClassVar[str] = PROBE
+    probe: ClassVar[str] = _PROBE
     verdict: Verdict  # whether a perfect fit was reached
     message: Message  # the answer as a code with its facts
     settings: Mapping[str, Value]  # the proposed max_train_steps, under the workload's own name
@@ -160,7 +160,7 @@ class _Trainings:
         name = meaning.name("learning_rate")
         results = finished(
             run_listed(
-                PROBE,
+                _PROBE,
                 GOAL,
                 self._workload,
                 [{name: rate} for rate in rates],
@@ -198,7 +198,7 @@ def _varied(results: Results) -> Message | None:
         if rates is None:
             continue
         low, high = float(rates.values.min()), float(rates.values.max())
-        if high > CONSTANT * low:
+        if high > _CONSTANT * low:
             place = {"trial": trial.number, "round": results.round.name}
             return Message("probe.train_steps.rate_varied", {**place, "low": low, "high": high})
     return None
@@ -225,10 +225,10 @@ def _criterion(
     return Message("probe.train_steps.never_logged", facts)
 
 
-def round_up(steps: float) -> int:
+def _round_up(steps: float) -> int:
     """A number of steps with two significant digits, never fewer than given.
 
-    >>> round_up(1234), round_up(340), round_up(87), round_up(1000)
+    >>> _round_up(1234), round_up(340), round_up(87), round_up(1000)
     (1300, 340, 87, 1000)
     """
     whole = math.ceil(steps - 1e-9)
@@ -256,7 +256,7 @@ def _answer(
     if best is None or best.steps is None:
         return answer
     fit_steps = math.ceil(best.steps - 1e-9)
-    proposed = round_up(factor * fit_steps)
+    proposed = _round_up(factor * fit_steps)
     answer = replace(answer, fit_steps=fit_steps, crossing=best.crossing, resolution=best.spacing)
     if found.verdict != "fits":
         return answer
@@ -300,7 +300,7 @@ def _proposal(
     """The answer with the length to begin with, and what more gradient noise may take."""
     more = None
     if factor == 1:
-        more = [round_up(times * fit_steps) for times in MORE_NOISE]
+        more = [_round_up(times * fit_steps) for times in _MORE_NOISE]
     facts = {
         "max_train_steps": proposed,
         "factor": factor,

@@ -46,10 +46,10 @@ from tunewright.store.trial import Trial
 
 
 LONGEST = 0.1  # of max_train_steps; playbook: "shouldn't be more than 10 %"
-AFTER = 2  # times the warm-up at the constant peak rate
-SHORTEST = 100  # steps to look at: a spike is judged on 60 points, whatever the warm-up
-SEEDS = 2
-POINTS = 500  # evaluations of a long warm-up; a short one is evaluated at every step
+_AFTER = 2  # times the warm-up at the constant peak rate
+_SHORTEST = 100  # steps to look at: a spike is judged on 60 points, whatever the warm-up
+_SEEDS = 2
+_POINTS = 500  # evaluations of a long warm-up; a short one is evaluated at every step
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ def lengths(max_train_steps: int) -> tuple[int, ...]:
     return tuple(found) or ((longest,) if longest >= 1 else ())
 
 
-def climb_foreseen(start: ByMeaning) -> tuple[Message, ...]:
+def _climb_foreseen(start: ByMeaning) -> tuple[Message, ...]:
     """What is missing, known before anything is trained, to judge the ladder's shortest runs."""
     tried = lengths(start.max_train_steps)
     if not tried:
         return (Message("probe.warmup.too_few_steps", {"steps": start.max_train_steps}),)
-    return foreseen(start, tried[0] + SHORTEST)
+    return foreseen(start, tried[0] + _SHORTEST)
 
 
 def climb(
@@ -108,7 +108,7 @@ def climb(
     """
     rungs: list[Rung] = []
     for length in lengths(start.max_train_steps):
-        total = max((1 + AFTER) * length, length + beyond + SHORTEST)
+        total = max((1 + _AFTER) * length, length + beyond + _SHORTEST)
         rung, missing = _rung(start, peak, length, total, clip_norm, watch)
         if missing:
             return rungs, missing
@@ -131,10 +131,10 @@ def _rung(
     results = run_equal(
         "warmup",
         Message("goal.warmup", {"warmup_steps": length, "rate": peak}),
-        replace(start.workload, eval_every=max(1, length // POINTS)),
+        replace(start.workload, eval_every=max(1, length // _POINTS)),
         {},
         asked,
-        SEEDS,
+        _SEEDS,
         watch,
     )
     early = early_until(start.max_train_steps, length)
@@ -164,7 +164,7 @@ def _last_step(results: Results) -> int:
 # Both train under the same fresh seeds. Whether to change over is for `launch` to decide.
 
 
-FRESH = 20_001  # no round has this seed by default: not the seed that selected a baseline
+_FRESH = 20_001  # no round has this seed by default: not the seed that selected a baseline
 
 
 @dataclass(frozen=True)
@@ -219,10 +219,12 @@ def prepended(
         changed["clip_norm"] = rung.clip_norm
     workload, name = start.workload, start.name("learning_rate")
     goal = Message("goal.prepended")
-    plain = run_equal("baseline", goal, workload, {}, start.configuration, seeds, watch, seed=FRESH)
+    plain = run_equal(
+        "baseline", goal, workload, {}, start.configuration, seeds, watch, seed=_FRESH
+    )
     varied = {name: list(peaks)}
     warm = run_equal(
-        "prepended", goal, workload, varied, start.changed(**changed), seeds, watch, seed=FRESH
+        "prepended", goal, workload, varied, start.changed(**changed), seeds, watch, seed=_FRESH
     )
     baseline = Arm(start.learning_rate, start.warmup_steps, _values(finished(plain)))
     candidates = tuple(
@@ -254,9 +256,9 @@ def _values(results: Results, study: int = 0) -> tuple[float | None, ...]:
 
 
 TIMES = (10.0, 3.0)  # of unstable_base_learning_rate; playbook: at least an order of magnitude
-LONG = 0.05  # of max_train_steps; playbook: above it max_train_steps may need to be increased
+_LONG = 0.05  # of max_train_steps; playbook: above it max_train_steps may need to be increased
 REPEATS = 3  # seeds of the comparison of whole trainings
-UNKNOWN = Message("probe.warmup.unknown")
+_UNKNOWN = Message("probe.warmup.unknown")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -306,11 +308,11 @@ def warmup(
     start = by_meaning(workload, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "warmup_steps"))
     if missing:
-        return Warmup(message=UNKNOWN, settings={}, missing=missing)
+        return Warmup(message=_UNKNOWN, settings={}, missing=missing)
     cold = start.with_meanings(warmup_steps=0)
-    missing = climb_foreseen(cold)
+    missing = _climb_foreseen(cold)
     if missing:
-        return Warmup(message=UNKNOWN, settings={}, missing=missing)
+        return Warmup(message=_UNKNOWN, settings={}, missing=missing)
     before = stability(
         workload, fixed=cold.configuration, trial=cold.known, steps=steps, progress=watch
     )
@@ -334,13 +336,13 @@ def _answer(
 ) -> Warmup:
     unstable = before.first_unstable
     if before.missing:
-        return Warmup(message=UNKNOWN, settings={}, missing=before.missing)
+        return Warmup(message=_UNKNOWN, settings={}, missing=before.missing)
     if unstable is None:
         unneeded = Message("probe.warmup.not_needed", {"stability": before.message})
         return Warmup(message=unneeded, settings={})
     tried, found, missing = _search(start, unstable, times, None, watch)
     if missing:
-        return Warmup(message=UNKNOWN, settings={}, missing=missing, rungs=tuple(tried))
+        return Warmup(message=_UNKNOWN, settings={}, missing=missing, rungs=tuple(tried))
     if found is None:
         return _with_clipping(start, unstable, before.steps, times, tried, repeats, watch)
     return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
@@ -447,7 +449,7 @@ def _worth(
 
 def _caveats(start: ByMeaning, found: Rung) -> tuple[Message, ...]:
     share = found.warmup_steps / start.max_train_steps
-    if share <= LONG:
+    if share <= _LONG:
         return ()
     facts = {
         "share": share,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tunewright.progress.live import LiveRegion
 
 VARIABLE = "TUNEWRIGHT_PROGRESS"
-AUTO, OFF, PLAIN = "auto", "off", "plain"
+_AUTO, OFF, _PLAIN = "auto", "off", "plain"
 UNDER_TEST = ("PYTEST_CURRENT_TEST", "PYTEST_VERSION")  # pytest's own variables
 Wanted = Watcher | Literal["auto", "off"]
 
@@ -32,15 +32,15 @@ def watcher_for(progress: Wanted, *, debuggable: bool = False) -> Watcher:
         if not isinstance(progress, Watcher):
             raise DesignError("progress.bad", progress=progress)
         return progress
-    if progress not in (AUTO, OFF):
+    if progress not in (_AUTO, OFF):
         raise DesignError("progress.bad", progress=progress)
-    wished = os.environ.get(VARIABLE, "") or AUTO
-    if wished not in (AUTO, OFF, PLAIN):
+    wished = os.environ.get(VARIABLE, "") or _AUTO
+    if wished not in (_AUTO, OFF, _PLAIN):
         raise DesignError("progress.bad_variable", variable=VARIABLE, value=wished)
-    tested = wished == AUTO and any(name in os.environ for name in UNDER_TEST)
+    tested = wished == _AUTO and any(name in os.environ for name in UNDER_TEST)
     if OFF in (progress, wished) or tested:
         return Silent()
-    return fitting(plain=wished == PLAIN, lines=debuggable)
+    return fitting(plain=wished == _PLAIN, lines=debuggable)
 
 
 def lines_for(progress: Wanted) -> Callable[[str], None]:
@@ -58,7 +58,7 @@ def fitting(*, plain: bool = False, lines: bool = False) -> Watcher:
     if in_notebook() and not plain:
         return Notebook()
     if plain or lines or not sys.stderr.isatty():
-        return Lines(to_standard_error, quiet=True)
+        return Lines(_to_standard_error, quiet=True)
     return on_screen()
 
 
@@ -72,9 +72,9 @@ def on_screen(best: Concluded | None = None) -> LiveRegion | Lines:
     console = Console(stderr=True, highlight=False)
     if console.is_terminal and not console.is_dumb_terminal:
         return LiveRegion(console, best)
-    return Lines(to_standard_error, best)
+    return Lines(_to_standard_error, best)
 
 
-def to_standard_error(line: str) -> None:
+def _to_standard_error(line: str) -> None:
     """Print a line of progress."""
     print(line, file=sys.stderr, flush=True)

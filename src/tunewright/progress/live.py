@@ -21,8 +21,8 @@ from tunewright.progress.watcher import (
     Summary,
 )
 
-BAR = 24  # characters
-REFRESH_PER_SECOND = 4
+_BAR = 24  # characters
+_REFRESH_PER_SECOND = 4
 
 
 class LiveRegion:
@@ -53,7 +53,7 @@ class LiveRegion:
         self._live = Live(
             get_renderable=self._region,
             console=self._console,
-            refresh_per_second=REFRESH_PER_SECOND,
+            refresh_per_second=_REFRESH_PER_SECOND,
         )
         self._live.start()
 
@@ -99,11 +99,11 @@ class LiveRegion:
 def region(tally: Tally, now: float) -> RenderableType:
     """The live region: the bar with the counts, and below it the best so far."""
     share = tally.done / tally.total if tally.total else 1.0
-    full = min(BAR, round(BAR * share))
+    full = min(_BAR, round(_BAR * share))
     head = Text.assemble(
         (f"{words.printable(tally.round)}  ", "bold"),
         ("█" * full, "cyan"),
-        ("░" * (BAR - full), "dim"),
+        ("░" * (_BAR - full), "dim"),
         f" {tally.head(now)}",
         no_wrap=True,
         overflow="ellipsis",

@@ -25,7 +25,7 @@ from tunewright.progress.watcher import (
 )
 
 AGAIN_S = 0.5  # between two updates: each is a message to the browser
-MOST_LINES = 20  # of warnings and messages below the bar
+_MOST_LINES = 20  # of warnings and messages below the bar
 Bundle = dict[str, str]  # MIME type -> text
 
 
@@ -38,7 +38,7 @@ class Notebook:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`show` displays a block and returns what updates it; by default IPython's display."""
-        self._show = show or displayed
+        self._show = show or _displayed
         self._now = now
         self._shown = Shown()
         self._update: Callable[[Bundle], None] | None = None
@@ -102,7 +102,7 @@ class Notebook:
         if not at_once and self._now() - self._drawn_at < AGAIN_S:
             return
         self._drawn_at = self._now()
-        drawn = block(self._shown.tally, self._lines[-MOST_LINES:], self._now())
+        drawn = block(self._shown.tally, self._lines[-_MOST_LINES:], self._now())
         if self._update is None:
             self._update = self._show(drawn)
         else:
@@ -133,7 +133,7 @@ def in_notebook() -> bool:
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
-def displayed(bundle: Bundle) -> Callable[[Bundle], None]:
+def _displayed(bundle: Bundle) -> Callable[[Bundle], None]:
     """Show a block as output of the current cell; what is returned updates it."""
     from IPython import display
 

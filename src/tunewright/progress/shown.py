@@ -9,7 +9,7 @@ from tunewright.progress.tally import STREAK, Tally
 from tunewright.progress.watcher import CampaignStep, Concluded, RoundStarted, Started, Summary
 from tunewright.store.outcome import encode, kind
 
-WARNED_REASONS = 3  # failures shown at once; the rest are counted, and `show` lists them
+_WARNED_REASONS = 3  # failures shown at once; the rest are counted, and `show` lists them
 
 
 class Shown:
@@ -40,7 +40,7 @@ class Shown:
         own = encode(kind(concluded.reason))
         if concluded.status == "failed" and own not in self._reasons:
             self._reasons.add(own)
-            if len(self._reasons) <= WARNED_REASONS:
+            if len(self._reasons) <= _WARNED_REASONS:
                 number = "ROUND N" if concluded.number is None else f"{name} {concluded.number}"
                 found.append(f"! {who(concluded)} failed: {reason}: `tunewright trial {number}`")
         if concluded.status == "infeasible" and self.tally.streak == STREAK:

@@ -15,10 +15,10 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 Under = tuple[float, float | None]  # the age of a running trial, and its length by its step rate
-REMEMBERED = 500  # trials whose length the estimate of the time left looks at
+_REMEMBERED = 500  # trials whose length the estimate of the time left looks at
 STREAK = 5  # infeasible trials in a row worth a warning
-APART_S = 0.9  # two reports of a step that are nearer do not measure the rate
-SHORTEST_S = 1.0  # less time left than this is not worth a word
+_APART_S = 0.9  # two reports of a step that are nearer do not measure the rate
+_SHORTEST_S = 1.0  # less time left than this is not worth a word
 
 
 def time_left(
@@ -94,7 +94,7 @@ class Running:
         if self.step is None or self.total is None or self.first is None or self.step > self.total:
             return None
         step, at = self.first
-        if self.step <= step or self.at - at < APART_S:
+        if self.step <= step or self.at - at < _APART_S:
             return None
         per_step = (self.at - at) / (self.step - step)
         return self.at - self.began + (self.total - self.step) * per_step
@@ -163,7 +163,7 @@ class Tally:
             infeasible=self.infeasible + infeasible,
             failed=self.failed + (concluded.status == "failed"),
             pruned=self.pruned + (concluded.status == "pruned"),
-            ended_s=(*self.ended_s, concluded.seconds)[-REMEMBERED:],
+            ended_s=(*self.ended_s, concluded.seconds)[-_REMEMBERED:],
             streak=self.streak + 1 if infeasible else 0,
         )
 
@@ -188,7 +188,7 @@ class Tally:
             parts.append(f"{self.pruned} pruned")
         if self.running:
             parts.append(f"{len(self.running)} running{self.steps()}")
-        if self.done < self.total and (left := self.left_s(now)) and left[1] >= SHORTEST_S:
+        if self.done < self.total and (left := self.left_s(now)) and left[1] >= _SHORTEST_S:
             parts.append(f"{words.duration_range(*left)} left")
         return "  ".join(parts)
 

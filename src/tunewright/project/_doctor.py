@@ -26,8 +26,8 @@ from tunewright.store.address import check_place, file_system, parse
 from tunewright.store.database import RESERVE_MB, beside, short_of_space
 from tunewright.store.store import Store
 
-CORE = ("numpy", "scipy", "sqlalchemy", "cloudpickle", "safetensors", "typer", "rich")
-EXTRAS = {  # extra -> the packages it brings, by their names on the package index
+_CORE = ("numpy", "scipy", "sqlalchemy", "cloudpickle", "safetensors", "typer", "rich")
+_EXTRAS = {  # extra -> the packages it brings, by their names on the package index
     "torch": ("torch",),
     "frames": ("polars", "pandas", "pyarrow"),
     "plots": ("matplotlib",),
@@ -35,7 +35,7 @@ EXTRAS = {  # extra -> the packages it brings, by their names on the package ind
     "postgres": ("psycopg",),
     "demo": ("torch", "scikit-learn"),
 }
-FAULTS_SHOWN = 5
+_FAULTS_SHOWN = 5
 Verdict = Literal["ok", "note", "bad"]
 
 
@@ -88,12 +88,12 @@ def _problem(error: Exception) -> Message:
 def _versions() -> Iterator[Examined]:
     version = platform.python_version()
     yield _made("python", "ok", _found("python", version=version, at=sys.executable))
-    missing = [name for name in CORE if _version(name) is None]
-    known = {name: _version(name) for name in ("tunewright", *CORE)}
+    missing = [name for name in _CORE if _version(name) is None]
+    known = {name: _version(name) for name in ("tunewright", *_CORE)}
     remedy = use("pip", "install", *missing) if missing else None
     verdict: Verdict = "bad" if missing else "ok"
     yield _made("packages", verdict, _found("packages", versions=known), remedy)
-    for extra, packages in EXTRAS.items():
+    for extra, packages in _EXTRAS.items():
         absent = [name for name in packages if _version(name) is None]
         if absent:
             remedy = use("pip", "install", f"tunewright[{extra}]")
@@ -160,7 +160,7 @@ def _store(store: str | None, deep: bool) -> Iterator[Examined]:
         return
     trials = sum(sum(record.counts.values()) for record in rounds)
     if faults:
-        shown = [{"where": fault.where, "what": fault.what} for fault in faults[:FAULTS_SHOWN]]
+        shown = [{"where": fault.where, "what": fault.what} for fault in faults[:_FAULTS_SHOWN]]
         damaged = _found("damaged", store=address.shown, count=len(faults), faults=shown)
         saved = address.path is not None and backup.newest(address.path) is not None
         yield _made("store", "bad", damaged, Restore(rebuild=not saved))

@@ -232,7 +232,7 @@ class Project:
         """What may be missing in the training command, before anything runs."""
         with self.entered():
             train = self.workload().train
-            return command_remarks(train) if isinstance(train, Command) else []
+            return _command_remarks(train) if isinstance(train, Command) else []
 
     @property
     def round_names(self) -> list[str]:
@@ -342,7 +342,7 @@ def taken(workload: Workload) -> list[str]:
     return [name for name in names if name in workload.accepts.names]
 
 
-def command_remarks(train: Command) -> list[Message]:
+def _command_remarks(train: Command) -> list[Message]:
     """What may be missing in a command."""
     found = []
     program = train.words[0].filled({}) if not train.words[0].fields else ""

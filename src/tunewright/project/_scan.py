@@ -21,8 +21,8 @@ from tunewright.project.programs.roles import Proposed, propose_roles, proposed_
 from tunewright.project.programs.trial_run import TrialRun, try_program
 from tunewright.remedies import InitProject
 
-FIRST = "first"  # the round that is written
-TRIALS = 20
+_FIRST = "first"  # the round that is written
+_TRIALS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +106,7 @@ def scan(
     if (minimize is None) == (maximize is None):
         raise Misuse("option.no_metric", remedy=InitProject())
     place = Path(folder).resolve()
-    target, first = place / FILE, place / ROUNDS / f"{FIRST}.toml"
+    target, first = place / FILE, place / ROUNDS / f"{_FIRST}.toml"
     if write and target.exists():
         raise Misuse("project.file_exists", path=target, remedy=Advise("edit_or_delete"))
     objective = Objective(minimize or maximize or "", minimize is not None)
@@ -122,7 +122,7 @@ def scan(
     # refuses what could not be trained, before anything is written
     Workload(command(made.text, booleans=made.booleans, defaults=made.defaults), objective)
     written: list[Path] = []
-    rounds = round_text(roles, made, TRIALS)
+    rounds = round_text(roles, made, _TRIALS)
     if write:
         target.write_text(text, encoding="utf-8")
         written.append(target)

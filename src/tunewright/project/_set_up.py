@@ -45,13 +45,13 @@ store = {store}
 # [workload.off]
 # dropout = 0.0
 """
-DECLARED = """\
+_DECLARED = """\
 # How your program spells the playbook's names, where it does not use them itself:
 # [workload.means]
 # learning_rate = "lr"
 # max_train_steps = "epochs"
 """
-GUESSED = """\
+_GUESSED = """\
 # How your program spells the playbook's names, by their spelling: correct what is wrong. Guards and
 # checks go by it. NAME = {{ none = true }} declares that nothing has a meaning.
 [workload.means]
@@ -100,10 +100,10 @@ def init(
     is_function = FUNCTION.fullmatch(trains) is not None
     train = find_function(trains, Path(folder).resolve()) if is_function else command(trains)
     guessed = Workload(train, objective).meaning.guessed  # refuses what cannot be trained
-    means = DECLARED
+    means = _DECLARED
     if guessed:
         own = [f"{toml_key(meaning)} = {toml_value(name)}" for meaning, name in guessed.items()]
-        means = GUESSED.format(lines="\n".join(own))
+        means = _GUESSED.format(lines="\n".join(own))
     text = TEXT.format(
         kind="function" if is_function else "command",
         what=toml_value(trains),
@@ -144,7 +144,7 @@ def new(
     with project.entered():
         workload = project.workload()
     names = taken(workload)
-    ready = None if space is None else ready_space(space, trials, workload, lr_decay=lr_decay)
+    ready = None if space is None else _ready_space(space, trials, workload, lr_decay=lr_decay)
     path.parent.mkdir(exist_ok=True)
     path.write_text(
         template(name, names, workload.accepts.defaults, workload.meaning, trials, ready),
@@ -156,7 +156,7 @@ def new(
     return NewRound(name, path, tuple(names), without, ready)
 
 
-def ready_space(
+def _ready_space(
     optimizer: str, trials: int, workload: Workload, *, lr_decay: bool = False
 ) -> presets.Space:
     """The ready space of an optimizer, as far as the program takes its hyperparameters."""

@@ -14,42 +14,42 @@ from tunewright.store.curves import Batch, Curve, Curves, packed
 _ODD = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-def number_data(value: float) -> float | str:
+def _number_data(value: float) -> float | str:
     """A float as JSON has it: NaN and infinities are text.
 
-    >>> number_data(0.5), number_data(float("inf"))
+    >>> _number_data(0.5), number_data(float("inf"))
     (0.5, 'inf')
     """
     own = float(value)
     return own if math.isfinite(own) else str(own)
 
 
-def number_from(data: float | int | str) -> float:
-    """The float that `number_data` wrote."""
+def _number_from(data: float | int | str) -> float:
+    """The float that `_number_data` wrote."""
     return _ODD[data] if isinstance(data, str) else float(data)
 
 
-def curve_data(curve: Curve) -> dict[str, Any]:
+def _curve_data(curve: Curve) -> dict[str, Any]:
     """One curve with its number of points and its hash."""
     steps = [int(step) for step in curve.steps]
     data: dict[str, Any] = {
         "points": len(steps),
         "last_step": steps[-1] if steps else None,
         "steps": steps,
-        "values": [number_data(value) for value in curve.values],
+        "values": [_number_data(value) for value in curve.values],
     }
     if curve.sd is not None and curve.n is not None:
-        data["sd"] = [number_data(value) for value in curve.sd]
+        data["sd"] = [_number_data(value) for value in curve.sd]
         data["n"] = [int(count) for count in curve.n]
-    return {**data, "sha256": curve_hash(data)}
+    return {**data, "sha256": _curve_hash(data)}
 
 
-def curve_hash(data: Mapping[str, Any]) -> str:
+def _curve_hash(data: Mapping[str, Any]) -> str:
     """The hash of a curve's numbers: every bit of every value counts."""
     made = hashlib.sha256()
     made.update(np.array(data["steps"], dtype="<i8").tobytes())
     for name in ("values", "sd"):
-        numbers = [number_from(one) for one in data.get(name, ())]
+        numbers = [_number_from(one) for one in data.get(name, ())]
         made.update(np.array(numbers, dtype="<f8").tobytes())
     made.update(np.array(data.get("n", ()), dtype="<i8").tobytes())
     return made.hexdigest()
@@ -57,7 +57,7 @@ def curve_hash(data: Mapping[str, Any]) -> str:
 
 def curves_data(curves: Mapping[str, Curve]) -> dict[str, Any]:
     """Every curve of a trial by its metric."""
-    return {name: curve_data(curve) for name, curve in curves.items()}
+    return {name: _curve_data(curve) for name, curve in curves.items()}
 
 
 def curves_from(data: Mapping[str, Any]) -> Curves:
@@ -65,10 +65,10 @@ def curves_from(data: Mapping[str, Any]) -> Curves:
     found: dict[str, Curve] = {}
     for name, own in data.items():
         steps = np.array(own["steps"], dtype=np.int64)
-        values = np.array([number_from(one) for one in own["values"]], dtype=np.float64)
+        values = np.array([_number_from(one) for one in own["values"]], dtype=np.float64)
         found[name] = Curve(steps, values)
         if "sd" in own and "n" in own:
-            sd = np.array([number_from(one) for one in own["sd"]], dtype=np.float64)
+            sd = np.array([_number_from(one) for one in own["sd"]], dtype=np.float64)
             found[name] = Curve(steps, values, sd, np.array(own["n"], dtype=np.int64))
     return Curves([Batch(1, 0, packed(found))]) if found else Curves(())
 
@@ -82,6 +82,6 @@ def broken_curves(trials: Iterable[Mapping[str, Any]]) -> list[tuple[Mapping[str
             shorter = length < own["points"]
             last = own["steps"][-1] if length else None
             same = length == own["points"] == len(own["values"]) and last == own["last_step"]
-            if not same or curve_hash(own) != own["sha256"]:
+            if not same or _curve_hash(own) != own["sha256"]:
                 found.append((trial, metric, shorter))
     return found

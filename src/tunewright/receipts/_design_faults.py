@@ -15,11 +15,11 @@ from tunewright.design.round_file import from_data
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-UNEQUAL = 1.5  # times as many trials of one setting as of another ...
-FEWEST_MORE = 4  # ... and at least so many more: rounds end in the middle of a turn
-NARROW = 0.5  # of the winner's range: a rival that saw less was not tuned as well
-SAME_AGAIN = 3  # trials of one configuration that a user added by hand
-RIVAL_TRIALS = 2.0  # times as many trials as the rival of another round had
+_UNEQUAL = 1.5  # times as many trials of one setting as of another ...
+_FEWEST_MORE = 4  # ... and at least so many more: rounds end in the middle of a turn
+_NARROW = 0.5  # of the winner's range: a rival that saw less was not tuned as well
+_SAME_AGAIN = 3  # trials of one configuration that a user added by hand
+_RIVAL_TRIALS = 2.0  # times as many trials as the rival of another round had
 _SPLIT = re.compile(r"(^|[._])(split|fold|cv)([._]?(seed|id|index|number))?$|data[._]seed$")
 Seen = Iterator[Mapping[str, Any]]
 
@@ -29,7 +29,7 @@ def unequal_tuning(data: Mapping[str, Any], results: Results) -> Seen:
     arms = {arm["setting"]: arm["trials"] for arm in data["arms"]}
     if len(arms) > 1:
         most, fewest = max(arms, key=lambda s: arms[s]), min(arms, key=lambda s: arms[s])
-        if arms[most] >= UNEQUAL * arms[fewest] and arms[most] - arms[fewest] >= FEWEST_MORE:
+        if arms[most] >= _UNEQUAL * arms[fewest] and arms[most] - arms[fewest] >= _FEWEST_MORE:
             yield {"most": most, "trials": arms[most], "fewest": fewest, "rival": arms[fewest]}
     for launch in data["launches"]:
         baseline, asked = launch["baseline"], launch["decision"]
@@ -40,7 +40,7 @@ def unequal_tuning(data: Mapping[str, Any], results: Results) -> Seen:
             continue
         theirs = max(other["ended"].values(), default=0)
         own = max(arms.values(), default=0)
-        if own >= RIVAL_TRIALS * theirs and own - theirs >= FEWEST_MORE:
+        if own >= _RIVAL_TRIALS * theirs and own - theirs >= _FEWEST_MORE:
             facts = {"trials": own, "rival": theirs}
             yield {"most": results.round.name, "fewest": baseline["round"], **facts}
 
@@ -55,7 +55,7 @@ def seed_tuned(data: Mapping[str, Any], results: Results) -> Seen:
         if trial.index is None and trial.origin is None:
             same[repr(sorted(trial.configuration.items()))].append(trial)
     for own in same.values():
-        if len(own) >= SAME_AGAIN and len({trial.seed for trial in own}) == len(own):
+        if len(own) >= _SAME_AGAIN and len({trial.seed for trial in own}) == len(own):
             yield {"name": "", "times": len(own), "trials": [trial.number for trial in own]}
 
 
@@ -103,7 +103,7 @@ def _narrower(
             continue
         inside = h.range.covered(mine) > 0.999  # the winner's range has all of the rival's
         share = mine.covered(h.range)
-        if inside and share <= NARROW:
+        if inside and share <= _NARROW:
             facts = {"winner": winner, "rival": rival, "share": share}
             yield {"name": h.name, "range": h.range.to_data(), **facts}
 

@@ -66,7 +66,7 @@ def trial_data(recorded: Trial, judged: Trial) -> dict[str, Any]:
     }
 
 
-def trial_from(data: Mapping[str, Any]) -> Trial:
+def _trial_from(data: Mapping[str, Any]) -> Trial:
     """The trial of a receipt as it was recorded, not judged yet."""
     known = {name: data[name] for name in _AS_THEY_ARE}
     known |= {"status": data["ended_as"], "value": None, "best_step": None}
@@ -134,9 +134,9 @@ def results_from(
         round=from_data(data["round"]),
         objective=objective_from(data["objective"]),
         meaning=meaning_from(data["meaning"]),
-        recorded=tuple(trial_from(one) for one in data["trials"]),
+        recorded=tuple(_trial_from(one) for one in data["trials"]),
         recorded_repeats=tuple(
-            trial_from(one) for one in data["repeats"] if one["parent"] in there
+            _trial_from(one) for one in data["repeats"] if one["parent"] in there
         ),
         search=data["search"],
         imported=data["imported"],

@@ -16,13 +16,13 @@ from tunewright.store.curves import Curve
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial, repeat_seed
 
-FEWEST = 5  # points of a curve that is judged
-SHORT = 0.9  # of the steps of like trials: a completed trial that ended earlier was cut
-STILL_HIGH = 0.35  # of the peak: a schedule at its end is lower
-STILL_FALLING = 0.08  # lost over the last tenth of training
-TAIL = 0.1
-SHOWN = 20
-CODE = ("source files", "commit", "uncommitted changes")
+_FEWEST = 5  # points of a curve that is judged
+_SHORT = 0.9  # of the steps of like trials: a completed trial that ended earlier was cut
+_STILL_HIGH = 0.35  # of the peak: a schedule at its end is lower
+_STILL_FALLING = 0.08  # lost over the last tenth of training
+_TAIL = 0.1
+_SHOWN = 20
+_CODE = ("source files", "commit", "uncommitted changes")
 Seen = Iterator[Mapping[str, Any]]
 
 
@@ -36,11 +36,11 @@ def truncated_curve(data: Mapping[str, Any], results: Results) -> Seen:
     own = [t for t in results.recorded if t.status == "completed" and t.origin is None]
     share = {trial.number: _share(trial, metric) for trial in own}
     known = [value for value in share.values() if value is not None]
-    if len(known) < FEWEST or float(np.median(known)) < SHORT:
+    if len(known) < _FEWEST or float(np.median(known)) < _SHORT:
         return
     for trial in own:
         value = share[trial.number]
-        if value is not None and value < SHORT * float(np.median(known)):
+        if value is not None and value < _SHORT * float(np.median(known)):
             curve = trial.curves.only(metric)
             yield {
                 "trial": trial.number,
@@ -77,7 +77,7 @@ def mid_decay(data: Mapping[str, Any], results: Results) -> Seen:
     early = []
     for own in ended.values():
         whole = max(last for _, last in own)
-        early += [trial for trial, last in own if last < SHORT * whole]
+        early += [trial for trial, last in own if last < _SHORT * whole]
     rate = results.meaning.name("learning_rate")
     falling = [trial for trial in runs if _mid_fall(trial.curves.only(rate))]
     if early:
@@ -88,16 +88,16 @@ def mid_decay(data: Mapping[str, Any], results: Results) -> Seen:
 
 def _mid_fall(curve: Curve | None) -> bool:
     """Whether a logged learning rate ends high and falling fast."""
-    if curve is None or len(curve) < 2 * FEWEST:
+    if curve is None or len(curve) < 2 * _FEWEST:
         return False
     values = curve.values
     peak = float(np.max(values))
     if not np.isfinite(values).all() or peak <= 0:
         return False
     span = float(curve.steps[-1] - curve.steps[0])
-    before = float(np.interp(curve.steps[-1] - TAIL * span, curve.steps, values))
+    before = float(np.interp(curve.steps[-1] - _TAIL * span, curve.steps, values))
     last = float(values[-1])
-    return last > STILL_HIGH * peak and last < (1 - STILL_FALLING) * before
+    return last > _STILL_HIGH * peak and last < (1 - _STILL_FALLING) * before
 
 
 def best_of_history(data: Mapping[str, Any], results: Results) -> Seen:
@@ -150,10 +150,10 @@ def dropped_failures(data: Mapping[str, Any], results: Results) -> Seen:
     if not results.imported:
         missing = sorted(set(range(max(numbers, default=-1) + 1)) - numbers)
         if missing:
-            yield {"missing": missing[:SHOWN], "of": "trials"}
+            yield {"missing": missing[:_SHOWN], "of": "trials"}
     declared = results.round.trials
     if numbers and not results.imported and max(numbers) + 1 < declared:
-        yield {"missing": list(range(max(numbers) + 1, declared))[:SHOWN], "of": "trials"}
+        yield {"missing": list(range(max(numbers) + 1, declared))[:_SHOWN], "of": "trials"}
     if results.imported:
         return
     by_parent: dict[int, set[int]] = defaultdict(set)
@@ -166,7 +166,7 @@ def dropped_failures(data: Mapping[str, Any], results: Results) -> Seen:
             continue  # seeds that are not ours: of another store
         gone = sorted(set(range(1, max(counts) + 1)) - counts)
         if gone:
-            yield {"missing": gone[:SHOWN], "of": "repeats", "trial": parent}
+            yield {"missing": gone[:_SHOWN], "of": "repeats", "trial": parent}
 
 
 def changed_code(data: Mapping[str, Any], results: Results) -> Seen:
@@ -174,7 +174,7 @@ def changed_code(data: Mapping[str, Any], results: Results) -> Seen:
     for finding in same_code(results):
         evidence = finding.evidence
         for one in evidence.differences if isinstance(evidence, SameCodeEvidence) else ():
-            if one.part in CODE:
+            if one.part in _CODE:
                 odd = one.groups[-1]
                 yield {"part": one.part, "files": list(one.files)[:5], "trials": list(odd.trials)}
 
@@ -211,7 +211,7 @@ def _alike(repeats: Sequence[Trial], metric: str) -> bool:
     seen = set()
     for trial in repeats:
         curve = trial.curves.only(metric)
-        if curve is None or len(curve) < FEWEST or len(set(curve.values.tolist())) < FEWEST:
+        if curve is None or len(curve) < _FEWEST or len(set(curve.values.tolist())) < _FEWEST:
             continue
         key = (curve.steps.tobytes(), curve.values.tobytes())
         if key in seen:
@@ -223,7 +223,7 @@ def _alike(repeats: Sequence[Trial], metric: str) -> bool:
 def _numbers(trials: Sequence[Trial]) -> list[int]:
     """Their numbers; of repeats, those of the trials they repeat."""
     found = [t.number if t.number is not None else t.parent for t in trials]
-    return [number for number in dict.fromkeys(found) if number is not None][:SHOWN]
+    return [number for number in dict.fromkeys(found) if number is not None][:_SHOWN]
 
 
 def _name(trial: Mapping[str, Any]) -> Any:

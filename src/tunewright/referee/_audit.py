@@ -12,8 +12,8 @@ from tunewright.referee._lineage import Change
 from tunewright.referee.answers import Audit, Cost, Removal
 from tunewright.referee.rule import Rule
 
-FEWEST, MOST = 4, 10  # runs of each of the two, before a verdict
-HELD = 0.95  # one-sided
+_FEWEST, MOST = 4, 10  # runs of each of the two, before a verdict
+_HELD = 0.95  # one-sided
 
 
 @dataclass
@@ -57,7 +57,7 @@ def bounds(without: Sequence[float], current: Sequence[float]) -> tuple[float, f
     pooled = (a.var() * len(a) + b.var() * len(b)) / freedom
     error = float(np.sqrt(pooled * (1 / len(a) + 1 / len(b))))
     loss = float(a.mean() - b.mean())
-    half = float(t.ppf(HELD, freedom)) * error
+    half = float(t.ppf(_HELD, freedom)) * error
     return loss, loss - half, loss + half
 
 
@@ -89,7 +89,7 @@ def audited(
                 break
             losses.append(values[0])
             found.losses.append(values[1])
-            if count >= FEWEST:
+            if count >= _FEWEST:
                 _, low, high = bounds(losses, found.losses)
                 if high < margin or low > margin:
                     verdict = "remove" if high < margin else "keep"

@@ -17,14 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-SPACING = 0.125
+_SPACING = 0.125
 LARGEST = 26.0  # sd: effects beyond it are judged as if they were this large
-GRID: Floats = np.arange(-LARGEST, LARGEST + SPACING / 2, SPACING)
-EVERY = 2  # nodes of the grid to one value that a next run may have
-NEXT: Floats = GRID[::EVERY]
-LIGHTEST = 8  # degrees of freedom of the noise, at most
+_GRID: Floats = np.arange(-LARGEST, LARGEST + _SPACING / 2, _SPACING)
+_EVERY = 2  # nodes of the grid to one value that a next run may have
+_NEXT: Floats = _GRID[::_EVERY]
+_LIGHTEST = 8  # degrees of freedom of the noise, at most
 RARE, GREAT = 0.003, 8.0  # of the good changes: a repaired bug may gain many sd; their mean, in sd
-SMALLEST_S = 0.12  # sd: a baseline is never known better than that
+_SMALLEST_S = 0.12  # sd: a baseline is never known better than that
 
 
 @dataclass(frozen=True)
@@ -120,11 +120,11 @@ def posterior(own: Prior, s: Floats, runs: Floats, freedom: Floats, scale: Float
     NaN is a run that was not made. `scale` is the noise of the change's own runs, in sd of the
     baseline's. A value beyond the grid counts as one at its end.
     """
-    s = np.maximum(s, SMALLEST_S)
-    logs, mean, variance, up = conditional(own, s, GRID[None])
+    s = np.maximum(s, _SMALLEST_S)
+    logs, mean, variance, up = conditional(own, s, _GRID[None])
     for k in range(runs.shape[1]):
         one = np.clip(runs[:, k : k + 1], -LARGEST, LARGEST)
-        told = log_t((one - GRID[None]) / scale[:, None], freedom[:, None])
+        told = log_t((one - _GRID[None]) / scale[:, None], freedom[:, None])
         logs = logs + np.where(np.isnan(one), 0.0, told)
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
@@ -135,8 +135,8 @@ def _moments(weights: Floats, mean: Floats, variance: Floats, up: Floats) -> Pos
     def average(values: Floats) -> Floats:
         return np.asarray((weights * values).sum(axis=1))
 
-    effect, place = average(mean), average(GRID[None] + 0 * weights)
-    centred = GRID[None] - place[:, None]
+    effect, place = average(mean), average(_GRID[None] + 0 * weights)
+    centred = _GRID[None] - place[:, None]
     off = mean - effect[:, None]
     inner = average(variance)
     return Posterior(
@@ -147,9 +147,9 @@ def _moments(weights: Floats, mean: Floats, variance: Floats, up: Floats) -> Pos
         effect_sd=np.sqrt(inner + average(off**2)),
         better=average(up),
         place=place,
-        place_variance=np.maximum(average(centred**2), SMALLEST_S**2),
+        place_variance=np.maximum(average(centred**2), _SMALLEST_S**2),
         error=effect - place,
-        error_variance=np.maximum(inner + average((off - centred) ** 2), SMALLEST_S**2),
+        error_variance=np.maximum(inner + average((off - centred) ** 2), _SMALLEST_S**2),
         error_place=average((off - centred) * centred),
         effect_place=average(off * centred),
     )
@@ -161,7 +161,7 @@ def _kernel(freedom: int) -> Floats:
     from math import lgamma
 
     constant = lgamma((freedom + 1) / 2) - lgamma(freedom / 2) - 0.5 * np.log(freedom * np.pi)
-    return np.asarray(np.exp(log_t(GRID[:, None] - NEXT[None], freedom) + constant))
+    return np.asarray(np.exp(log_t(_GRID[:, None] - _NEXT[None], freedom) + constant))
 
 
 def value_of_one_run(found: Posterior, threshold: Floats, freedom: Floats) -> Floats:
@@ -170,20 +170,20 @@ def value_of_one_run(found: Posterior, threshold: Floats, freedom: Floats) -> Fl
     The decision is to keep if the expected effect exceeds the threshold, and gains what exceeds it.
     """
     value = np.zeros(len(threshold))
-    degrees = freedom_of(freedom)
+    degrees = _freedom_of(freedom)
     for degree in np.unique(degrees):
         own = degrees == degree
         kernel = _kernel(int(degree))
         density = found.weights[own] @ kernel
         gain = (found.weights[own] * found.effect_at[own]) @ kernel
         better = np.maximum(gain - threshold[own, None] * density, 0.0)
-        value[own] = better.sum(axis=1) * SPACING * EVERY
+        value[own] = better.sum(axis=1) * _SPACING * _EVERY
     return value
 
 
-def freedom_of(freedom: Floats) -> npt.NDArray[np.int64]:
+def _freedom_of(freedom: Floats) -> npt.NDArray[np.int64]:
     """Degrees of freedom of the noise as the kernels have them: whole, 2 to 8."""
-    return np.asarray(np.clip(np.rint(freedom), 2, LIGHTEST), dtype=np.int64)
+    return np.asarray(np.clip(np.rint(freedom), 2, _LIGHTEST), dtype=np.int64)
 
 
 def fresh(own: Prior, s: Floats) -> Posterior:
@@ -210,22 +210,22 @@ def learn(generic: Prior, seen: Floats, variance: Floats, rounds: int = 8) -> Pr
             np.where(known, share * size, 0.0).sum(axis=1)
             for share, size in zip(shares, sizes, strict=True)
         ]
-        total = known.sum(axis=1) + IMAGINED
+        total = known.sum(axis=1) + _IMAGINED
         own = Prior(
-            good=(IMAGINED * generic.good + counts[0]) / total,
-            bad=(IMAGINED * generic.bad + counts[1]) / total,
+            good=(_IMAGINED * generic.good + counts[0]) / total,
+            bad=(_IMAGINED * generic.bad + counts[1]) / total,
             mean_good=np.clip(
-                (SOLID_GOOD * generic.mean_good + sums[0]) / (SOLID_GOOD + counts[0]), 0.1, 6.0
+                (_SOLID_GOOD * generic.mean_good + sums[0]) / (_SOLID_GOOD + counts[0]), 0.1, 6.0
             ),
             mean_bad=np.clip(
-                (SOLID_BAD * generic.mean_bad + sums[1]) / (SOLID_BAD + counts[1]), 0.2, 8.0
+                (_SOLID_BAD * generic.mean_bad + sums[1]) / (_SOLID_BAD + counts[1]), 0.2, 8.0
             ),
         )
     return own
 
 
-IMAGINED = 12.0
-SOLID_GOOD, SOLID_BAD = 3.0, 5.0  # imagined changes behind the mean sizes
+_IMAGINED = 12.0
+_SOLID_GOOD, _SOLID_BAD = 3.0, 5.0  # imagined changes behind the mean sizes
 
 
 def _responsibilities(

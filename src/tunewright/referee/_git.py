@@ -17,8 +17,8 @@ from pathlib import Path
 from tunewright.errors import Misuse
 
 WORKING_TREE = "working tree"
-LINE = re.compile(r"^@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)(?:,\d+)? @@")
-WHO = {
+_LINE = re.compile(r"^@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)(?:,\d+)? @@")
+_WHO = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "tunewright judge"), ("EMAIL", "judge@localhost"))
@@ -81,7 +81,7 @@ class Repository:
             tree = self._text("write-tree", extra=index).strip()
         if tree == self._text("rev-parse", f"{head}^{{tree}}").strip():
             return head
-        made = self._text("commit-tree", tree, "-p", head, "-m", message, extra=WHO).strip()
+        made = self._text("commit-tree", tree, "-p", head, "-m", message, extra=_WHO).strip()
         self.keep(made, ref)
         return made
 
@@ -116,7 +116,7 @@ class Repository:
             if line.startswith("diff --git "):
                 path, in_file = line.rpartition(" b/")[2], False
                 found.append(Touched(path, 0, ""))
-            elif match := LINE.match(line):
+            elif match := _LINE.match(line):
                 before, after, in_file = int(match["old"]), int(match["new"]), True
             elif in_file and line.startswith("+"):
                 found.append(Touched(path, after, line[:200]))
@@ -161,7 +161,7 @@ class Repository:
             return None
         tree = self._inside(folder, "write-tree").strip()
         message = f"without: {self.summary(new)}"
-        made = self._text("commit-tree", tree, "-p", commit, "-m", message, extra=WHO).strip()
+        made = self._text("commit-tree", tree, "-p", commit, "-m", message, extra=_WHO).strip()
         self._inside(folder, "reset", "--hard", "--quiet", commit)
         self.keep(made, ref)
         return made

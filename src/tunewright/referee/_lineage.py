@@ -22,7 +22,7 @@ from tunewright.referee import _effects as effects, rule as rules
 from tunewright.referee._effects import Prior
 from tunewright.referee.rule import Belief, Rule
 
-JOURNAL, LOCK = "lineage.jsonl", "lock"
+_JOURNAL, LOCK = "lineage.jsonl", "lock"
 VERSION = 1
 
 
@@ -88,7 +88,7 @@ class State:
         return sum(run.seconds for run in self.runs) / 3600
 
 
-def replayed(events: Iterator[Mapping[str, Any]], rule: Rule) -> State:
+def _replayed(events: Iterator[Mapping[str, Any]], rule: Rule) -> State:
     """The state after these events."""
     begun = next(events)
     state = State(begun, str(begun["first"]))
@@ -150,7 +150,7 @@ def _with_decision(state: State, decision: Mapping[str, Any], rule: Rule) -> Sta
     kept = decision["verdict"] == "keep"
     if kept:
         state = replace(state, current=own.commit, since_baseline=0)
-    if state.belief is None or not own.values or decision["why"]["code"] in UNJUDGED:
+    if state.belief is None or not own.values or decision["why"]["code"] in _UNJUDGED:
         return state
     values = np.array([own.values])
     mean, variance = rules.summary(state.belief, values)
@@ -162,7 +162,7 @@ def _with_decision(state: State, decision: Mapping[str, Any], rule: Rule) -> Sta
     return replace(state, belief=rules.add_noise(belief, values, rule), learnt=learnt, prior=prior)
 
 
-UNJUDGED = ("referee.why.budget_spent", "referee.why.failed", "referee.why.infeasible")
+_UNJUDGED = ("referee.why.budget_spent", "referee.why.failed", "referee.why.infeasible")
 
 
 def _with_audit(state: State, audit: Mapping[str, Any]) -> State:
@@ -192,7 +192,7 @@ class Lineage:
     @property
     def journal(self) -> Path:
         """The file of events."""
-        return self.folder / JOURNAL
+        return self.folder / _JOURNAL
 
     @property
     def exists(self) -> bool:
@@ -204,7 +204,7 @@ class Lineage:
         events = self._events()
         if not events:
             raise NotFound("referee.no_lineage", folder=str(self.folder))
-        return replayed(iter(events), self.rule)
+        return _replayed(iter(events), self.rule)
 
     def write(self, event: Mapping[str, Any]) -> None:
         """Add one event; it is on disk when this returns."""

@@ -9,13 +9,13 @@ import numpy as np
 from tunewright.errors import Misuse
 from tunewright.referee.answers import Quote
 
-COVERED = 0.95
+_COVERED = 0.95
 
 
-def welch(first: Sequence[float], current: Sequence[float]) -> tuple[float, tuple[float, float]]:
+def _welch(first: Sequence[float], current: Sequence[float]) -> tuple[float, tuple[float, float]]:
     """The mean difference first minus current, and its 95 % interval, by Welch.
 
-    >>> gain, (low, high) = welch([1.0, 1.1, 0.9], [0.5, 0.6, 0.4])
+    >>> gain, (low, high) = _welch([1.0, 1.1, 0.9], [0.5, 0.6, 0.4])
     >>> round(gain, 3), round(low, 3), round(high, 3)
     (0.5, 0.273, 0.727)
     """
@@ -28,7 +28,7 @@ def welch(first: Sequence[float], current: Sequence[float]) -> tuple[float, tupl
     if error == 0:
         return gain, (gain, gain)
     freedom = sum(parts) ** 2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
-    half = float(t.ppf((1 + COVERED) / 2, freedom)) * error
+    half = float(t.ppf((1 + _COVERED) / 2, freedom)) * error
     return gain, (gain - half, gain + half)
 
 
@@ -47,7 +47,7 @@ def quoted(
                 values[commit].append(value)
     if min(len(own) for own in values.values()) < 2:
         raise Misuse("referee.quote_failed", failed=failed)
-    gain, interval = welch(
+    gain, interval = _welch(
         [sign * value for value in values[first]], [sign * value for value in values[current]]
     )
     return Quote(

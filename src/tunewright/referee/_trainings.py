@@ -18,8 +18,8 @@ from tunewright.store.judge import judge
 from tunewright.store.trial import Status
 
 WAIT_S = 0.5
-SPLIT_SEED = 0  # every run of a lineage has the same data split
-NEVER_ENDS = ("died", "stopped")
+_SPLIT_SEED = 0  # every run of a lineage has the same data split
+_NEVER_ENDS = ("died", "stopped")
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ def train(
             round="judge",
             configuration=dict(configuration or command.default_values),
             seed=seed,
-            split_seed=SPLIT_SEED,
+            split_seed=_SPLIT_SEED,
             folder=folder.absolute(),
         )
         executor.start(workload, [assignment])
         batches, ended = _follow(executor, number, attempt)
-        if ended.outcome.status not in NEVER_ENDS:
+        if ended.outcome.status not in _NEVER_ENDS:
             break
     curves = Curves([Batch(1, 0, points) for points in (*batches, *ended.outcome.batches)])
     becomes = ended.outcome.becomes

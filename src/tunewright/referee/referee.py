@@ -28,8 +28,8 @@ from tunewright.referee.rule import Rule
 NAME = "main"
 FOLDER = ".judge"  # beside the store: tuning.judge/
 FRESH = 8  # runs of each end behind a quoted total, at least
-KEPT_BACK = 2 * FRESH  # runs of a large budget that are for the quote alone
-LARGE = 60  # runs
+_KEPT_BACK = 2 * FRESH  # runs of a large budget that are for the quote alone
+_LARGE = 60  # runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -509,10 +509,10 @@ class Referee:
         left = 1e9
         usual = state.hours / len(state.runs) if state.runs else 0.0
         if self.terms.budget_trials is not None:
-            back = KEPT_BACK if self.terms.budget_trials >= LARGE else 0
+            back = _KEPT_BACK if self.terms.budget_trials >= _LARGE else 0
             left = self.terms.budget_trials - len(state.runs) - back
         if self.terms.budget_hours is not None and usual > 0:
-            back = KEPT_BACK if self.terms.budget_hours / usual >= LARGE else 0
+            back = _KEPT_BACK if self.terms.budget_hours / usual >= _LARGE else 0
             left = min(left, (self.terms.budget_hours - state.hours) / usual - back)
         return left
 

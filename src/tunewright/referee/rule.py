@@ -15,7 +15,7 @@ from tunewright.referee import _effects as effects
 from tunewright.referee._effects import Floats, Posterior, Prior
 
 Bools = npt.NDArray[np.bool_]
-FAR = 0.8  # of the largest effect on the grid
+_FAR = 0.8  # of the largest effect on the grid
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def begin(values: Floats) -> Belief:
     return Belief(mean, variance, nothing, nothing, squares, np.full(len(mean), count - 1.0))
 
 
-def freedom_for(belief: Belief, rule: Rule) -> Floats:
+def _freedom_for(belief: Belief, rule: Rule) -> Floats:
     """Degrees of freedom of the noise: few while its sd is known from few runs."""
     return np.clip(belief.freedom, 2.0, rule.tail)
 
@@ -74,7 +74,7 @@ def gains(belief: Belief, values: Floats) -> Floats:
     return np.asarray((belief.mean[:, None] - values) / belief.sd[:, None])
 
 
-def scale_of(belief: Belief, values: Floats) -> Floats:
+def _scale_of(belief: Belief, values: Floats) -> Floats:
     """The noise of a change's own runs in sd of the baseline's, shrunk: 8 imagined runs say 1."""
     count = (~np.isnan(values)).sum(axis=1)
     middle = np.nansum(values, axis=1) / np.maximum(count, 1)
@@ -84,8 +84,8 @@ def scale_of(belief: Belief, values: Floats) -> Floats:
 
 def judge(belief: Belief, own: Prior, values: Floats, rule: Rule) -> Posterior:
     """The posterior of one change, from the values of its runs (NaN: not made)."""
-    freedom = freedom_for(belief, rule)
-    scale = scale_of(belief, values)
+    freedom = _freedom_for(belief, rule)
+    scale = _scale_of(belief, values)
     return effects.posterior(own, belief.s(), gains(belief, values), freedom, scale)
 
 
@@ -111,19 +111,19 @@ def advise(
 ) -> Advice:
     """Whether to run a change again, keep it, or discard it."""
     threshold = rule.worth + complexity
-    freedom = freedom_for(belief, rule)
+    freedom = _freedom_for(belief, rule)
     now = np.maximum(found.effect - threshold, 0.0)
     added = np.maximum(effects.value_of_one_run(found, threshold, freedom) - now, 0.0)
-    cost = price_of_run(belief, own, threshold, rule) if price is None else price
+    cost = _price_of_run(belief, own, threshold, rule) if price is None else price
     again = (runs < rule.most_runs) & (added > rule.patience * cost)
     keep = ~again & (found.effect > threshold)
     return Advice(again, keep, ~again & ~keep, added, cost)
 
 
-def price_of_run(belief: Belief, own: Prior, threshold: Floats, rule: Rule) -> Floats:
+def _price_of_run(belief: Belief, own: Prior, threshold: Floats, rule: Rule) -> Floats:
     """What one run of a new change is expected to gain: the price of every other run, in sd."""
     start = effects.fresh(own, belief.s())
-    return effects.value_of_one_run(start, threshold, freedom_for(belief, rule))
+    return effects.value_of_one_run(start, threshold, _freedom_for(belief, rule))
 
 
 def run_baseline(
@@ -131,9 +131,9 @@ def run_baseline(
 ) -> tuple[Bools, Floats]:
     """Whether the baseline deserves a run before the next change; and the price of a run."""
     threshold = np.full(len(left), rule.worth)
-    price = price_of_run(belief, own, threshold, rule)
+    price = _price_of_run(belief, own, threshold, rule)
     known = 1 / (1 / np.maximum(belief.variance, 1e-300) + 1 / belief.sd**2)
-    better = price_of_run(replace(belief, variance=known), own, threshold, rule)
+    better = _price_of_run(replace(belief, variance=known), own, threshold, rule)
     profit = np.minimum(rule.horizon, left) * (better - price)
     due = (runs_since >= rule.baseline_every) & (left > rule.baseline_every)
     return (profit > price) | due, price
@@ -144,7 +144,7 @@ def add_baseline_run(belief: Belief, value: Floats, rule: Rule) -> Belief:
     sd2 = belief.sd**2
     off = value - belief.mean
     spread = sd2 + belief.variance
-    tail = freedom_for(belief, rule)
+    tail = _freedom_for(belief, rule)
     weight = np.minimum(1.0, (tail + 1) / (tail + off**2 / spread))
     share = belief.variance / (belief.variance + sd2 / weight)
     ratio = np.where(belief.variance > 0, belief.covariance / belief.variance, 0.0)
@@ -169,7 +169,7 @@ def after(belief: Belief, found: Posterior, kept: Bools, values: Floats) -> Beli
     count = np.maximum((~np.isnan(values)).sum(axis=1), 1)
     mean = np.nansum(values, axis=1) / count
     least = np.nanmin(np.where(np.isnan(values), np.inf, gains(belief, values)), axis=1)
-    far = kept & (least > FAR * effects.LARGEST)
+    far = kept & (least > _FAR * effects.LARGEST)
     ratio = np.where(belief.variance > 0, belief.covariance / belief.variance, 0.0)
     moved = ratio * sd * found.error
     discarded = replace(

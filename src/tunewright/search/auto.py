@@ -9,7 +9,7 @@ from tunewright.search.bayesian.bayesian import Bayesian, first_trials
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 
-LEAST_ROUNDS = 5  # how often all workers must come back for a model to be worth its while
+_LEAST_ROUNDS = 5  # how often all workers must come back for a model to be worth its while
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def pick(round: Round, workers: int) -> Picked:
             f"quasi-random: {trials} trials are too few; a model of this space learns from the "
             f"first {first}, and wants as many again",
         )
-    if turns < LEAST_ROUNDS:
+    if turns < _LEAST_ROUNDS:
         left = "1 turn" if turns == 1 else f"{turns} turns"
         return Picked(Halton(), f"quasi-random: {together}, leave {left}, too few to learn from")
     return Picked(

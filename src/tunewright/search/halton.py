@@ -26,8 +26,8 @@ from tunewright.errors import DesignError
 from tunewright.search.search import Suggestion, next_index
 from tunewright.store.trial import Trial
 
-MOST_HALTON = 20  # dimensions; beyond, neighbouring columns of large primes move together
-MOST_SOBOL = 21201  # dimensions scipy has direction numbers for
+_MOST_HALTON = 20  # dimensions; beyond, neighbouring columns of large primes move together
+_MOST_SOBOL = 21201  # dimensions scipy has direction numbers for
 _POINTS, _ORDER = 0x51, 0x52  # what a stream of random numbers is for
 
 
@@ -61,7 +61,7 @@ class Halton:
         import scipy
 
         most = max(len(branch.dimensions) for branch in study.branches)
-        kind = "Halton" if most <= MOST_HALTON else "Sobol"
+        kind = "Halton" if most <= _MOST_HALTON else "Sobol"
         return f"scrambled {kind}, scipy {scipy.__version__}, seed {study.seed}"
 
     def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:
@@ -92,9 +92,9 @@ def _points(seed: int, turn: int, branch: Branch, skip: int, count: int) -> npt.
     from scipy.stats import qmc
 
     random = _random(seed, _POINTS, turn)
-    if dimensions > MOST_SOBOL:
-        raise DesignError("search.too_many_dimensions", dimensions=dimensions, most=MOST_SOBOL)
-    if dimensions > MOST_HALTON:
+    if dimensions > _MOST_SOBOL:
+        raise DesignError("search.too_many_dimensions", dimensions=dimensions, most=_MOST_SOBOL)
+    if dimensions > _MOST_HALTON:
         sobol = qmc.Sobol(dimensions, scramble=True, rng=random)
         if skip:
             sobol.fast_forward(skip)

@@ -18,7 +18,7 @@ from tunewright.messages import Message
 from tunewright.search.search import Suggestion, next_index
 from tunewright.store.trial import Trial
 
-SOURCE = "Listed()"  # where the configurations are from; whoever reads a file names it instead
+_SOURCE = "Listed()"  # where the configurations are from; whoever reads a file names it instead
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Listed:
     def __post_init__(self) -> None:
         """Take copies, so that a later change of the caller's list changes nothing here."""
         if not self.configurations:
-            raise DesignError("listed.empty", source=SOURCE)
+            raise DesignError("listed.empty", source=_SOURCE)
         copies = []
         for number, listed in enumerate(self.configurations):
             if not isinstance(listed, Mapping):
                 raise DesignError(
-                    "listed.not_a_mapping", source=SOURCE, number=number, listed=listed
+                    "listed.not_a_mapping", source=_SOURCE, number=number, listed=listed
                 )
             copies.append({name: as_plain(value) for name, value in listed.items()})
         object.__setattr__(self, "configurations", tuple(copies))
@@ -75,7 +75,7 @@ class Listed:
             Message(
                 "listed.of_no_study",
                 {
-                    "source": SOURCE,
+                    "source": _SOURCE,
                     "number": number,
                     "listed": dict(listed),
                     "studies": [study.label for study in studies],
@@ -91,7 +91,7 @@ class Listed:
                     Message(
                         "listed.too_few",
                         {
-                            "source": SOURCE,
+                            "source": _SOURCE,
                             "study": study.label,
                             "configurations": len(own),
                             "trials": study.trials,
@@ -131,7 +131,7 @@ def _belongs(study: Study, listed: Mapping[str, Value]) -> bool:
 
 def _suggestion(study: Study, number: int, listed: Mapping[str, Value]) -> Suggestion:
     """The listed configuration, completed and checked against the study."""
-    where: dict[str, Any] = {"source": SOURCE, "number": number}
+    where: dict[str, Any] = {"source": _SOURCE, "number": number}
     configuration: dict[str, Value] = {**listed, **study.scientific}
     try:
         unit = study.unit(configuration)

@@ -32,8 +32,8 @@ STATES = {
     "failed": "FAILED",
     "pruned": "KILLED",
 }
-MOST_METRICS, MOST_PARAMETERS = 1000, 100  # of one request, by MLflow's own limits
-LONGEST_VALUE = 500  # characters of a parameter, so that older servers take it too
+_MOST_METRICS, _MOST_PARAMETERS = 1000, 100  # of one request, by MLflow's own limits
+_LONGEST_VALUE = 500  # characters of a parameter, so that older servers take it too
 LARGEST = 1.7976931348623157e308  # what a database of MLflow keeps in place of infinity
 # so that a server that is down is noticed before our own patience ends
 LIMITS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
@@ -151,8 +151,8 @@ class _MLflow:
             for name, value in run.configuration.items()
             if name not in sent.parameters
         ]
-        for at in range(0, len(lacking), MOST_PARAMETERS):
-            self._client.log_batch(sent.identity, params=lacking[at : at + MOST_PARAMETERS])
+        for at in range(0, len(lacking), _MOST_PARAMETERS):
+            self._client.log_batch(sent.identity, params=lacking[at : at + _MOST_PARAMETERS])
         sent.parameters = frozenset(run.configuration)
 
     def _add_points(self, run: TrialRun, sent: _Sent) -> None:
@@ -164,8 +164,8 @@ class _MLflow:
             known = len(sent.curves[name]) if name in sent.curves else 0
             pairs = zip(own.steps[known:].tolist(), own.values[known:].tolist(), strict=True)
             points += [Metric(name, value, now, step) for step, value in pairs]
-        for at in range(0, len(points), MOST_METRICS):
-            self._client.log_batch(sent.identity, metrics=points[at : at + MOST_METRICS])
+        for at in range(0, len(points), _MOST_METRICS):
+            self._client.log_batch(sent.identity, metrics=points[at : at + _MOST_METRICS])
         sent.curves = dict(run.curves)
 
     def _add_tags(self, run: TrialRun, sent: _Sent) -> None:
@@ -222,7 +222,7 @@ def _curve(history: list[Any]) -> Curve:
 
 def _text(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
-    return text[:LONGEST_VALUE]
+    return text[:_LONGEST_VALUE]
 
 
 def _ms(seconds: float) -> int:

@@ -27,15 +27,15 @@ from tunewright.sinks._queue import Queue, Written, alone, state_file
 from tunewright.sinks._trial_run import Tracker
 from tunewright.store.store import Store
 
-AGAIN = "TUNEWRIGHT_SINK_RESTARTS"  # how often a hung tracker made this process start again
+_AGAIN = "TUNEWRIGHT_SINK_RESTARTS"  # how often a hung tracker made this process start again
 LOOK_S = 0.1  # how often the main thread looks at the clock and at standard input
 SHARE = 10  # a pass that takes t seconds is followed by at least ten times t of rest
-LONGEST_REST_S = 60.0
-MOST_RESTARTS = 20
+_LONGEST_REST_S = 60.0
+_MOST_RESTARTS = 20
 HUNG = 75  # the exit code where a tracker did not answer
 
 
-def open_tracker(sink: Sink) -> Tracker:
+def _open_tracker(sink: Sink) -> Tracker:
     """Import the tracker's module and open it; this may take seconds, or raise anything."""
     module = importlib.import_module(f"tunewright.sinks._{sink.tracker}")
     opened: Tracker = module.open_tracker(sink)
@@ -78,7 +78,7 @@ def follow(settings: Settings, closing: threading.Event, watch: Watch) -> int:
 
 def _work(store: Store, settings: Settings, closing: threading.Event, watch: Watch) -> int:
     def opened() -> Tracker:
-        return open_tracker(settings.sink)
+        return _open_tracker(settings.sink)
 
     queue = Queue(store, settings.round, settings.sink, opened, watch.asked)
     rest = settings.every_s
@@ -87,7 +87,7 @@ def _work(store: Store, settings: Settings, closing: threading.Event, watch: Wat
         written = _pass(queue, watch)
         took = time.monotonic() - began
         rest = max(settings.every_s, SHARE * took, 2 * rest if written.error else 0.0)
-        rest = min(rest, LONGEST_REST_S)
+        rest = min(rest, _LONGEST_REST_S)
     written = _pass(queue, watch, last=True)
     watch.asked()
     error = queue.close()
@@ -146,17 +146,17 @@ def _at_end(wait_s: float) -> bool:
 def main() -> int:
     """Follow the round that the environment names."""
     settings = Settings.from_json(os.environ[SETTINGS])
-    restarts = int(os.environ.get(AGAIN, "0"))
+    restarts = int(os.environ.get(_AGAIN, "0"))
 
     def restart() -> None:
-        if restarts >= MOST_RESTARTS:
+        if restarts >= _MOST_RESTARTS:
             os._exit(HUNG)
-        note_hang(settings)
-        os.environ[AGAIN] = str(restarts + 1)
+        _note_hang(settings)
+        os.environ[_AGAIN] = str(restarts + 1)
         os.execv(sys.executable, [sys.executable, "-m", PROGRAM])
 
     def give_up(code: int) -> None:
-        note_hang(settings)
+        _note_hang(settings)
         os._exit(code)
 
     return supervise(
@@ -167,7 +167,7 @@ def main() -> int:
     )
 
 
-def note_hang(settings: Settings) -> None:
+def _note_hang(settings: Settings) -> None:
     """Put into the sink's file that the tracker did not answer in time."""
     with Store.open(settings.store, create=False, read_only=True) as store:
         written = Written.read(state_file(store, store.round(settings.round), settings.sink))

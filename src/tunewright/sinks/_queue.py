@@ -25,8 +25,8 @@ from tunewright.store.database import make_folder, opener
 from tunewright.store.rounds import inside
 from tunewright.store.store import RoundRecord, Store
 
-FAILURES = 3  # puts in a row that fail: the tracker is down, and the pass ends
-LONGEST_ERROR = 500  # characters kept of what a tracker raises
+_FAILURES = 3  # puts in a row that fail: the tracker is down, and the pass ends
+_LONGEST_ERROR = 500  # characters kept of what a tracker raises
 
 
 @dataclass
@@ -98,9 +98,9 @@ class Queue:
             try:
                 self._put(record, key, verdicts)
             except Exception as error:  # whatever a tracker raises costs no trial
-                written.error = f"{type(error).__name__}: {error}"[:LONGEST_ERROR]
+                written.error = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
                 self._open, failed = None, failed + 1
-                if failed == FAILURES:
+                if failed == _FAILURES:
                     break
             else:
                 written.done[str(key)] = mark
@@ -116,7 +116,7 @@ class Queue:
             if self._open is not None:
                 self._open.close()
         except Exception as error:
-            return f"{type(error).__name__}: {error}"[:LONGEST_ERROR]
+            return f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
         finally:
             self._open = None
         return ""

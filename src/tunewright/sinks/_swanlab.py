@@ -15,11 +15,11 @@ from tunewright.sinks._trial_run import Tracker, TrialRun, rows
 from tunewright.sinks._wandb import same_rows
 from tunewright.sinks._whole_run import write_whole
 
-ENDS = {"completed": "success", "unmeasured": "success", "pruned": "aborted"}
-LONGEST_NAME = 100
+_ENDS = {"completed": "success", "unmeasured": "success", "pruned": "aborted"}
+_LONGEST_NAME = 100
 
 
-def open_tracker(sink: Sink) -> Tracker:
+def _open_tracker(sink: Sink) -> Tracker:
     """Write offline runs into a folder."""
     return _SwanLab(Path(sink.where), sink.project or PROJECT)
 
@@ -59,9 +59,9 @@ class _SwanLab:
             mode="offline",
             log_dir=str(folder),
             project=self._project,
-            name=run.name[:LONGEST_NAME],
-            group=run.round[:LONGEST_NAME],
-            job_type=run.study[:LONGEST_NAME] or None,
+            name=run.name[:_LONGEST_NAME],
+            group=run.round[:_LONGEST_NAME],
+            job_type=run.study[:_LONGEST_NAME] or None,
             id=run.key,
             config={**run.configuration, OURS: about(run)},
             settings=quiet,
@@ -69,7 +69,7 @@ class _SwanLab:
         )
         for step, values in rows(run):
             swanlab.log(values, step=step)
-        state = ENDS.get(run.status, "crashed")
+        state = _ENDS.get(run.status, "crashed")
         if state == "crashed":
             swanlab.finish("crashed", str(run.summary.get("reason", run.status)))
         else:

@@ -20,8 +20,8 @@ from tunewright.design.workload_file import Sink
 from tunewright.sinks._trial_run import PREFIX, Tracker, TrialRun, first_points, same_points
 
 NEW = ".new"  # of a folder that is being written
-TEXT_PLUGIN = "text"
-TEXT_TENSOR = 7  # TensorFlow's DT_STRING
+_TEXT_PLUGIN = "text"
+_TEXT_TENSOR = 7  # TensorFlow's DT_STRING
 
 
 def open_tracker(sink: Sink) -> Tracker:
@@ -161,8 +161,8 @@ def _end(run: TrialRun, at: float) -> Any:
     data = HParamsPluginData(version=0, session_end_info=end)
     event = _plugin_event("_hparams_/session_end_info", "hparams", data, at)
     summary = {"round": run.round, "study": run.study, "seed": run.seed, **run.summary}
-    tensor = TensorProto(dtype=TEXT_TENSOR, string_val=[json.dumps(summary).encode()])
-    metadata = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name=TEXT_PLUGIN))
+    tensor = TensorProto(dtype=_TEXT_TENSOR, string_val=[json.dumps(summary).encode()])
+    metadata = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name=_TEXT_PLUGIN))
     text = Summary.Value(tag=f"{PREFIX}summary", metadata=metadata, tensor=tensor)
     event.summary.value.append(text)
     assert isinstance(event, Event)

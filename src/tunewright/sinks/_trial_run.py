@@ -21,7 +21,7 @@ from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Trial
 
 PREFIX = "tunewright."  # of everything in a tracker that the training program did not log
-WORST_FIRST: tuple[Verdict, ...] = ("warn", "note", "ok", "cannot_judge")
+_WORST_FIRST: tuple[Verdict, ...] = ("warn", "note", "ok", "cannot_judge")
 Summary = Mapping[str, str | float]
 
 
@@ -113,7 +113,7 @@ def trial_run(store: Store, record: RoundRecord, key: int, verdicts: Summary) ->
     end = start + own.seconds if last is None else last.timestamp()
     study = record.round.studies[own.study]
     return TrialRun(
-        key=run_key(store, own),
+        key=_run_key(store, own),
         name=run_name(record.name, own),
         round=record.name,
         study=study.label if len(record.round.studies) > 1 else "",
@@ -128,7 +128,7 @@ def trial_run(store: Store, record: RoundRecord, key: int, verdicts: Summary) ->
     )
 
 
-def run_key(store: Store, trial: Trial) -> str:
+def _run_key(store: Store, trial: Trial) -> str:
     """The key of a trial's run: sixteen hexadecimal digits, of its store and its place there."""
     text = f"{store.identity} {trial.identity}".encode()
     return hashlib.sha256(text).hexdigest()[:16]
@@ -164,7 +164,7 @@ def verdicts_of(store: Store, name: str) -> Summary:
     found: dict[str, Verdict] = {}
     for finding in check(with_earlier(store, name)):
         before = found.get(finding.check, finding.verdict)
-        found[finding.check] = min(before, finding.verdict, key=WORST_FIRST.index)
+        found[finding.check] = min(before, finding.verdict, key=_WORST_FIRST.index)
     return {f"check.{name}": verdict for name, verdict in found.items()}
 
 

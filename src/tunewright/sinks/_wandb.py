@@ -18,11 +18,11 @@ from tunewright.sinks._trial_run import PREFIX, Tracker, TrialRun, rows
 from tunewright.sinks._whole_run import write_whole
 
 PROJECT = "tunewright"
-LONGEST_GROUP = 128  # characters, by W&B's own limit
-SYNCED = ".wandb.synced"  # how the file ends that `wandb sync` leaves beside a run
+_LONGEST_GROUP = 128  # characters, by W&B's own limit
+_SYNCED = ".wandb.synced"  # how the file ends that `wandb sync` leaves beside a run
 
 
-def open_tracker(sink: Sink) -> Tracker:
+def _open_tracker(sink: Sink) -> Tracker:
     """Write offline runs into a folder."""
     return _WandB(Path(sink.where), sink.project or PROJECT)
 
@@ -34,7 +34,7 @@ class _WandB:
 
     def put(self, run: TrialRun) -> None:
         """Write an ended trial; one that was uploaded stays as it is."""
-        if not run.over or any(self._folder.glob(f"offline-run-*-{run.key}/*{SYNCED}")):
+        if not run.over or any(self._folder.glob(f"offline-run-*-{run.key}/*{_SYNCED}")):
             return
         write_whole(
             self._folder,
@@ -63,7 +63,7 @@ class _WandB:
         )
         made = wandb.init(
             project=self._project,
-            group=run.round[:LONGEST_GROUP],
+            group=run.round[:_LONGEST_GROUP],
             job_type=run.study[:64] or None,
             id=run.key,
             name=run.name,

@@ -14,9 +14,9 @@ import numpy as np
 
 from tunewright.stats.noise import Floats
 
-LEVEL = 0.05  # of choosing any axis where none has an effect
-SPARE = 6  # trials that are not spent on the axes chosen
-PER_AXIS = 4  # trials for each further axis
+_LEVEL = 0.05  # of choosing any axis where none has an effect
+_SPARE = 6  # trials that are not spent on the axes chosen
+_PER_AXIS = 4  # trials for each further axis
 
 
 def normal_scores(losses: Floats) -> Floats:
@@ -59,10 +59,10 @@ def chosen(blocks: Sequence[Floats], scores: Floats) -> list[int]:
     the number of candidates stays below 5 %.
     """
     count, found = len(scores), list[int]()
-    most = min(len(blocks), max(1, (count - SPARE) // PER_AXIS))
+    most = min(len(blocks), max(1, (count - _SPARE) // _PER_AXIS))
     while len(found) < most:
         rest = basis(with_ones([blocks[n] for n in found], count))
-        room = count - SPARE // 2 - rest.shape[1]
+        room = count - _SPARE // 2 - rest.shape[1]
         p = {
             n: p_beyond(block, rest, scores)
             for n, block in enumerate(blocks)
@@ -71,7 +71,7 @@ def chosen(blocks: Sequence[Floats], scores: Floats) -> list[int]:
         if not p:
             break
         clearest = min(p, key=lambda n: p[n])
-        if p[clearest] * len(p) > LEVEL:
+        if p[clearest] * len(p) > _LEVEL:
             break
         found.append(clearest)
     return found

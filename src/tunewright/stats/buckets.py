@@ -14,7 +14,7 @@ import numpy as np
 from tunewright.stats.noise import Floats
 
 PER_BUCKET = 8  # feasible trials
-FEWEST, MOST = 3, 10  # buckets
+_FEWEST, MOST = 3, 10  # buckets
 FEWEST_TO_JUDGE = 6
 DRAWS = 299
 
@@ -47,7 +47,7 @@ class Contrast:
 def contrast(units: Floats, losses: Floats) -> Contrast | None:
     """Cut feasible trials into buckets along a range; None with too few trials for three."""
     count = min(len(units) // PER_BUCKET, MOST)
-    if count < FEWEST:
+    if count < _FEWEST:
         return None
     order = np.argsort(units, kind="stable")
     parts = np.array_split(np.arange(len(units)), count)

@@ -21,14 +21,14 @@ import numpy.typing as npt
 from tunewright.stats.noise import Floats
 
 FEWEST = 8  # feasible trials for the permutation test
-FEWEST_LONE, FEWEST_LONE_WARNS = 6, 12
+_FEWEST_LONE, FEWEST_LONE_WARNS = 6, 12
 LIMIT = 0.85  # of the range: beyond it a trial is near the end
 _OUTERMOST = 0.95
 P = 0.025
-P_ADJUSTED = 0.01  # where effects of other axes were taken off: as many false alarms as P has
-DRAWS = 999
+_P_ADJUSTED = 0.01  # where effects of other axes were taken off: as many false alarms as P has
+_DRAWS = 999
 _EXACT_UP_TO = 200  # trials; beyond it the mean of the best is Gaussian for all purposes
-FEWEST_STUDIES = 3  # for a pooled look: two of ten trials each found 9 % of optima outside
+_FEWEST_STUDIES = 3  # for a pooled look: two of ten trials each found 9 % of optima outside
 
 Side = Literal["", "low", "high"]
 
@@ -53,14 +53,14 @@ def look(units: Floats, losses: Floats, adjusted: Floats | None = None) -> Look:
     the best by these.
     """
     count = len(units)
-    if count < FEWEST_LONE:
+    if count < _FEWEST_LONE:
         middle = float(np.median(units)) if count else math.nan
         best = float(units[losses.argmin()]) if count else math.nan
         return Look("", "", best, middle, 0, count)
     k = max(3, math.ceil(0.15 * count))
     order = _ranked(losses)
     if count >= FEWEST and adjusted is not None:
-        seen = _crowd(units, _ranked(adjusted)[:k], P_ADJUSTED)
+        seen = _crowd(units, _ranked(adjusted)[:k], _P_ADJUSTED)
         rule: Literal["crowd", "adjusted"] = "adjusted"
     else:
         seen = _crowd(units, order[:k], P) if count >= FEWEST else Look("", "", 0.0, 0.0, k, count)
@@ -98,7 +98,7 @@ def pooled_look(
     another hyperparameter would count as many times as there are studies.
     """
     kept = [number for number, own in enumerate(units) if len(own) >= 3]
-    if len(kept) < FEWEST_STUDIES:
+    if len(kept) < _FEWEST_STUDIES:
         return None
     tops = []
     for number in kept:
@@ -119,7 +119,7 @@ def pooled_look(
     chances = []
     sides: tuple[tuple[Side, float], ...] = (("high", 1.0), ("low", -1.0))
     for side, sign in sides:
-        p = float((1 + (sign * np.asarray(drawn) >= sign * seen - 1e-9).sum()) / (DRAWS + 1))
+        p = float((1 + (sign * np.asarray(drawn) >= sign * seen - 1e-9).sum()) / (_DRAWS + 1))
         chances.append(p)
         if p < P and max(sign * (best - 0.5), sign * (middle - 0.5)) > LIMIT - 0.5:
             return Look(side, "pooled", best, middle, len(crowd), count, p)
@@ -154,8 +154,8 @@ def _chances(units: Floats, top: Floats) -> tuple[tuple[float, float], tuple[flo
         z = (seen - float(units.mean())) / sd if sd > 0 else 0.0
         return (float(ndtr(-z)), 1.0), (float(ndtr(z)), -1.0)
     drawn = units[_subsets(count, k)].mean(axis=1)
-    high = (1 + (drawn >= seen - 1e-12).sum()) / (DRAWS + 1)
-    low = (1 + (drawn <= seen + 1e-12).sum()) / (DRAWS + 1)
+    high = (1 + (drawn >= seen - 1e-12).sum()) / (_DRAWS + 1)
+    low = (1 + (drawn <= seen + 1e-12).sum()) / (_DRAWS + 1)
     return (float(high), 1.0), (float(low), -1.0)
 
 
@@ -169,7 +169,7 @@ def _ranked(losses: Floats) -> npt.NDArray[np.int64]:
 def _subsets(count: int, k: int, stream: int = 0) -> npt.NDArray[np.int64]:
     """Random ways to pick k of `count`, the same ones every time."""
     random = np.random.default_rng([0xED6E, count, k, stream])
-    return np.argsort(random.random((DRAWS, count)), axis=1)[:, :k]
+    return np.argsort(random.random((_DRAWS, count)), axis=1)[:, :k]
 
 
 def _lone(units: Floats, losses: Floats, order: npt.NDArray[np.int64]) -> Side:

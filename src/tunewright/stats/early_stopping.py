@@ -20,10 +20,10 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 LOOKS = (0.05, 0.1, 0.2, 0.35, 0.6)  # shares of the schedule
 LEAST = 60  # finished curves before anything is stopped; a 2 % quantile needs 49
-RISK = 0.02  # share of curves that improve more than the bound allows
+_RISK = 0.02  # share of curves that improve more than the bound allows
 KTH = 5  # a trial is stopped for being worse than the 5th best, so that a near miss survives
 SPARED = 0.1  # of the trials that would be stopped are finished all the same
-REPLAYS = 100  # bounds computed at most to find which curves were spared
+_REPLAYS = 100  # bounds computed at most to find which curves were spared
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _quantile(scores: Array, weight: Array) -> float:
     """The conformal quantile: the trial that is judged counts as one more, infinite score."""
     order = np.argsort(scores, kind="stable")
     mass = np.cumsum(weight[order])
-    place = int(np.searchsorted(mass, (1 - RISK) * (mass[-1] + 1) - 1e-9))
+    place = int(np.searchsorted(mass, (1 - _RISK) * (mass[-1] + 1) - 1e-9))
     return float(scores[order][place]) if place < len(scores) else float(np.inf)
 
 
@@ -134,7 +134,7 @@ def weights(at: Array, final: Array, spared: npt.NDArray[np.bool_], pruned: int)
     if not pruned or len(final) <= LEAST:
         return weight
     out = np.zeros(len(final), dtype=np.bool_)
-    every = max(1, len(final) // REPLAYS)
+    every = max(1, len(final) // _REPLAYS)
     for first in range(LEAST, len(final), every):
         rule = bound(at[:first], final[:first], weight[:first])
         for row in range(first, min(first + every, len(final))):

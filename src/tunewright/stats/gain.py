@@ -28,7 +28,7 @@ _DUST = 1e-14  # of the values: what rounding makes of a difference of zero
 _MOST_FREEDOM = 7.0  # what drift between configurations leaves of even an endless history
 _DECLARED_FREEDOM = 8  # of a standard deviation that is declared without a count of runs
 # the history is dropped when the runs contradict it; one that is too small does more harm
-TOO_LARGE, TOO_SMALL = 0.90, 0.025
+_TOO_LARGE, _TOO_SMALL = 0.90, 0.025
 
 
 @dataclass(frozen=True)
@@ -196,5 +196,5 @@ def _weight(squares: Floats, freedom: int, history: History) -> tuple[Floats, Bo
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = squares / freedom / np.square(history.sd)
     q = fdtr(freedom, np.maximum(weight, 1e-9), ratio)
-    conflict = (weight > 0) & ((q > TOO_LARGE) | (q < TOO_SMALL))
+    conflict = (weight > 0) & ((q > _TOO_LARGE) | (q < _TOO_SMALL))
     return np.where(conflict, 0.0, weight), conflict

@@ -32,7 +32,7 @@ _CEILING_CORRELATION = 0.8
 _CEILING_FACTOR = 1.25  # the ceiling is meant to be too high rather than too low
 SECOND_DIFFERENCE_VARIANCE = 0.88  # of an AR(1) of 0.8 with variance 1: 6 - 8 rho + 2 rho^2
 _LARGEST_LOCAL_FACTOR = 5.0
-CORRELATIONS = np.concatenate([np.arange(0, 0.9, 0.05), [0.9, 0.93, 0.95, 0.97]])
+_CORRELATIONS = np.concatenate([np.arange(0, 0.9, 0.05), [0.9, 0.93, 0.95, 0.97]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ def mean_variance(correlation: Floats, width: int) -> Floats:
 
 def slope_variance(correlation: Floats, width: int) -> Floats:
     """Variance of a least-squares slope over `width` AR(1) values, same units, per evaluation."""
-    return np.interp(correlation, CORRELATIONS, _slope_table(width))
+    return np.interp(correlation, _CORRELATIONS, _slope_table(width))
 
 
 def moving_mean(values: Floats, width: int) -> Floats:
@@ -175,8 +175,8 @@ def _detrended(late: Floats) -> tuple[Floats, Floats]:
     residuals = np.clip(residuals, -limit, limit)
     squares = (residuals**2).sum(axis=1) + 1e-300
     seen = (residuals[:, 1:] * residuals[:, :-1]).sum(axis=1) / squares
-    correlation = np.interp(seen + 1 / np.sqrt(length), lag_one, CORRELATIONS)
-    return np.sqrt(squares / np.interp(correlation, CORRELATIONS, trace)), correlation
+    correlation = np.interp(seen + 1 / np.sqrt(length), lag_one, _CORRELATIONS)
+    return np.sqrt(squares / np.interp(correlation, _CORRELATIONS, trace)), correlation
 
 
 @lru_cache(maxsize=256)
@@ -193,7 +193,7 @@ def _residual_table(length: int) -> tuple[Floats, Floats, Floats]:
         columns += [np.maximum(time - hinge, 0) for hinge in (0.33, 0.67)]
     basis, _ = np.linalg.qr(np.stack(columns, axis=1))
     lag_one, trace = [], []
-    for correlation in CORRELATIONS:
+    for correlation in _CORRELATIONS:
         covariance = _correlation_matrix(length, correlation)
         half = covariance - basis @ (basis.T @ covariance)
         residual = half - (half @ basis) @ basis.T
@@ -205,7 +205,7 @@ def _residual_table(length: int) -> tuple[Floats, Floats, Floats]:
 @lru_cache(maxsize=256)
 def _slope_table(width: int) -> Floats:
     time = np.arange(width) - (width - 1) / 2
-    variances = [time @ _correlation_matrix(width, c) @ time for c in CORRELATIONS]
+    variances = [time @ _correlation_matrix(width, c) @ time for c in _CORRELATIONS]
     return np.asarray(np.array(variances) / (time @ time) ** 2)
 
 

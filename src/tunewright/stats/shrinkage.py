@@ -16,7 +16,7 @@ import numpy as np
 
 from tunewright.stats.gain import LEVEL, Gain
 
-POINTS = 1000  # of the grid, around each of zero and the observed gain
+_POINTS = 1000  # of the grid, around each of zero and the observed gain
 SCALE = 0.7  # of the prior, in standard deviations between runs: launched gains average true
 
 
@@ -41,7 +41,7 @@ def shrunk(gain: Gain, level: float = LEVEL) -> Expected:
     freedom = float(gain.freedom)
     if not error > 0 or not sd > 0:  # no noise: what was seen is certain
         return Expected(mean, (mean, mean))
-    turns = np.tan(np.pi * ((np.arange(POINTS) + 0.5) / POINTS - 0.5))
+    turns = np.tan(np.pi * ((np.arange(_POINTS) + 0.5) / _POINTS - 0.5))
     at = np.unique(np.concatenate([mean + error * turns, SCALE * sd * turns]))
     likelihood = -(freedom + 1) / 2 * np.log1p(np.square((at - mean) / error) / freedom)
     prior = -np.log1p(np.square(at / (SCALE * sd)))

@@ -14,7 +14,7 @@ from tunewright.stats.noise import ROBUST, Floats
 FEWEST = 60  # log points
 LONGEST = 1000  # log points: more become means of neighbours, which is what should be tested
 _JUMP = 0.1  # in the logarithm: a spike is at least 10 %
-SURE = 5.0  # robust standard deviations
+_SURE = 5.0  # robust standard deviations
 _ASYMMETRY = 1.3  # upward excess over the largest downward one: heavy tails go both ways
 _SMALLEST_SCALE = 0.003
 _ROWS_AT_ONCE = 256  # keeps the windows in memory small
@@ -52,7 +52,7 @@ def _spikes(losses: Floats, first_row: int) -> Iterator[Spike]:
     above = _above_past(heights, past)
     scale = _local_scale(above)
     z = _two_of_three(above / scale)
-    candidate = (z > SURE) & (_two_of_three(above) > _JUMP)
+    candidate = (z > _SURE) & (_two_of_three(above) > _JUMP)
     # what follows a spike falls: judge downward moves elsewhere, and after the steep beginning
     judged = ~_spread_forward(candidate, 3 * past + 3)
     judged[:, : int(0.15 * points)] = False

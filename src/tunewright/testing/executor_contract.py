@@ -25,13 +25,13 @@ from tunewright.store.outcome import End, Outcome
 from tunewright.testing.programs import POINTS, descend, tick
 
 # what each manner of `descend` must end as, the code of its cause, and a fact in it
-ENDS: dict[str, tuple[End, str, tuple[str, str]]] = {
+_ENDS: dict[str, tuple[End, str, tuple[str, str]]] = {
     "completed": ("completed", "", ("", "")),
     "says infeasible": ("infeasible", "trial.infeasible", ("text", "heads do not divide width")),
     "diverges": ("infeasible", "metric.not_finite", ("value", "nan")),
     "raises": ("failed", "trial.raised", ("text", "a bug of the training program")),
 }
-TICKS, TICK_S = 200, 0.02  # a program that runs for 4 s unless it is stopped
+_TICKS, _TICK_S = 200, 0.02  # a program that runs for 4 s unless it is stopped
 
 
 def check_executor(executor: Executor, patience_s: float = 120.0) -> None:
@@ -82,7 +82,7 @@ class _Told:
 
 def _check_ends(executor: Executor, folder: Path, patience_s: float) -> None:
     """Every manner of ending, several at once, more than there are slots."""
-    manners = [*ENDS, *["completed"] * executor.slots]
+    manners = [*_ENDS, *["completed"] * executor.slots]
     told = [
         _Told(_assignment(folder, trial, attempt=1 + trial % 3, configuration={"manner": manner}))
         for trial, manner in enumerate(manners, start=100)
@@ -91,7 +91,7 @@ def _check_ends(executor: Executor, folder: Path, patience_s: float) -> None:
     executor.start(workload, [one.assignment for one in told])
     _gather(executor, told, patience_s)
     for one, manner in zip(told, manners, strict=True):
-        outcome, code, (fact, said) = ENDS[manner]
+        outcome, code, (fact, said) = _ENDS[manner]
         end = one.ended
         assert end is not None
         assert end.status == outcome, f"{manner}: it is reported as {end.status} ({end.reason})"
@@ -134,7 +134,7 @@ def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) 
     its way, or be left running by close().
     """
     workload = Workload(tick, minimize("valid_error"))
-    slow: dict[str, Value] = {"steps": TICKS, "sleep_s": TICK_S}
+    slow: dict[str, Value] = {"steps": _TICKS, "sleep_s": _TICK_S}
     early = _Told(_assignment(folder, 200, 1, slow))
     executor.start(workload, [early.assignment])
     executor.stop(200, grace_s=patience_s)
@@ -168,16 +168,16 @@ def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) 
 
 def _check_close(executor: Executor, folder: Path, patience_s: float) -> None:
     """Nothing trains after close()."""
-    running = _Told(_assignment(folder, 300, 1, {"steps": TICKS, "sleep_s": TICK_S}))
+    running = _Told(_assignment(folder, 300, 1, {"steps": _TICKS, "sleep_s": _TICK_S}))
     marks = running.assignment.folder / "ticks"
     executor.start(Workload(tick, minimize("valid_error")), [running.assignment])
     deadline = time.monotonic() + patience_s
     while not marks.exists() and running.ended is None and time.monotonic() < deadline:
         _sort(executor.events(0.1), [running])
     executor.close()
-    time.sleep(10 * TICK_S)  # what was being written
+    time.sleep(10 * _TICK_S)  # what was being written
     before = marks.read_text() if marks.exists() else ""
-    time.sleep(20 * TICK_S)
+    time.sleep(20 * _TICK_S)
     after = marks.read_text() if marks.exists() else ""
     assert after == before, "a trial continued training after close()"
 

@@ -17,7 +17,7 @@ def descend(run: Run, manner: str, sleep_s: float = 0.0) -> None:
     for step in run.steps(POINTS):
         run.log(step, valid_error=1.0 / step, train_loss=2.0 / step)
         if step == 3:
-            MANNERS[manner](run)
+            _MANNERS[manner](run)
         time.sleep(sleep_s)
 
 
@@ -50,7 +50,7 @@ def _raise(run: Run) -> None:
     raise ValueError("a bug of the training program")
 
 
-MANNERS: dict[str, Callable[[Run], None]] = {
+_MANNERS: dict[str, Callable[[Run], None]] = {
     "completed": _go_on,
     "says infeasible": _say_so,
     "diverges": _diverge,

@@ -14,12 +14,12 @@ from tunewright.design.ranges import Choice, Range, Value, is_number, same_value
 from tunewright.design.registry import kinds, read
 from tunewright.errors import DesignError
 
-POSITIONS = (0.0, 1.0, *(float(x) for x in np.random.default_rng(0).random(30)))
-MOST_COUNTED = 500  # values of a discrete range that are listed one by one
-STRANGE: tuple[Value, ...] = ("\x01 no such value", float("nan"))
+_POSITIONS = (0.0, 1.0, *(float(x) for x in np.random.default_rng(0).random(30)))
+_MOST_COUNTED = 500  # values of a discrete range that are listed one by one
+_STRANGE: tuple[Value, ...] = ("\x01 no such value", float("nan"))
 
 
-def check_range(own: Range, positions: Sequence[float] = POSITIONS) -> None:
+def check_range(own: Range, positions: Sequence[float] = _POSITIONS) -> None:
     """Raise AssertionError with a sentence where a range breaks a promise of the protocol.
 
     Register the kind first. `positions` of the unit interval are tried; a property test can draw
@@ -65,7 +65,7 @@ def _check_round_trip(own: Range, position: float) -> Value:
 
 
 def _check_refusals(own: Range) -> None:
-    for strange in STRANGE:
+    for strange in _STRANGE:
         assert not own.contains(strange), f"{own}: contains({strange!r}) is True"
         try:
             own.unit(strange)
@@ -82,7 +82,7 @@ def _check_count(own: Range, values: Sequence[Value]) -> None:
     assert own.count == own.bins.count, f"{own}: count is {own.count}, bins {own.bins.count}"
     distinct = {(type(value), value) for value in values}
     assert len(distinct) <= own.bins.count, f"{own}: more values than its count"
-    if own.bins.count <= MOST_COUNTED:
+    if own.bins.count <= _MOST_COUNTED:
         every = [own.value(middle) for middle in own.bins.middles()]
         found = len({(type(value), value) for value in every})
         assert found == own.bins.count, f"{own}: {found} values, but count is {own.count}"
@@ -150,7 +150,7 @@ def _check_other_ranges(own: Range, values: Sequence[Value]) -> None:
     if part is None:
         return
     assert type(part) is type(own), f"{own}: narrow() gives {part}"
-    inside = [part.value(position) for position in POSITIONS]
+    inside = [part.value(position) for position in _POSITIONS]
     assert all(map(own.contains, inside)), f"{own}: {part} lies not inside"
     for position in (0.3, 0.5, 0.7):
         value = own.value(position)

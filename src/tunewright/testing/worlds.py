@@ -23,7 +23,7 @@ from tunewright.store.trial import Trial
 from tunewright.testing.curves import noise, shape
 from tunewright.testing.surfaces import Surface, trial_noise
 
-Points = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
+_Points = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
 def _none(study: Study) -> float:
@@ -125,7 +125,7 @@ def _trained(world: World, study: Study, trial: Trial, repeat: int) -> Trial:
     )
 
 
-def _uncertain(world: World, points: Mapping[str, Points]) -> Spreads:
+def _uncertain(world: World, points: Mapping[str, _Points]) -> Spreads:
     """The uncertainty of the objective's evaluations, where the world logs it."""
     metric = world.objective.metric
     if not world.measured_sd or metric not in points:
@@ -136,7 +136,7 @@ def _uncertain(world: World, points: Mapping[str, Points]) -> Spreads:
 
 def _logged(
     world: World, random: np.random.Generator, value: float | None
-) -> tuple[dict[str, Points], Message | None]:
+) -> tuple[dict[str, _Points], Message | None]:
     """What a trial logs, and why it ended if it diverged."""
     steps = np.linspace(0, world.max_train_steps, world.evaluations + 1)[1:].astype(np.int64)
     metric, loss = world.objective.metric, world.meaning.name("train_loss")

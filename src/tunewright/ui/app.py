@@ -41,15 +41,15 @@ from tunewright.ui.source import Source
 from tunewright.ui.start_round import Rounds
 from tunewright.ui.verdict import Judge
 
-LOG = logging.getLogger("tunewright.ui")
+_LOG = logging.getLogger("tunewright.ui")
 STATIC = Path(__file__).with_name("static")
 MOST_ROWS = 200
-ACTIONS, RUN = "actions", "run"  # what a dashboard may permit
+ACTIONS, _RUN = "actions", "run"  # what a dashboard may permit
 LARGEST = 2**31 - 1  # number of a trial
-MOST_BODY = 20_000  # bytes of a note and all around it
-PAUSES_S = (0.1, 0.4, 1.0)  # before a store that could not be read is read again
-Handler = Callable[[Request], Awaitable[Response]]
-BINARY = "application/octet-stream"
+_MOST_BODY = 20_000  # bytes of a note and all around it
+_PAUSES_S = (0.1, 0.4, 1.0)  # before a store that could not be read is read again
+_Handler = Callable[[Request], Awaitable[Response]]
+_BINARY = "application/octet-stream"
 
 
 class Dashboard:
@@ -59,7 +59,7 @@ class Dashboard:
         """Show a store; `allow` holds "actions" for notes and stops, "run" for starting rounds."""
         self.address = store
         self.allow = allow
-        self.rounds = Rounds.of(store) if RUN in allow else None
+        self.rounds = Rounds.of(store) if _RUN in allow else None
         self.source = Source(store)
         self.changes = Changes(self.source)
         self.judge = Judge(store)
@@ -129,9 +129,9 @@ class Dashboard:
         if not keys:
             states, _ = await self.changes.states(name)
             whole = await to_thread.run_sync(self.tables.table, self.store, name, states)
-            return Response(whole, media_type=BINARY)
+            return Response(whole, media_type=_BINARY)
         read = await to_thread.run_sync(overview.read_overview, self.store, name, keys[:1000])
-        return Response(columns.table(read), media_type=BINARY)
+        return Response(columns.table(read), media_type=_BINARY)
 
     async def rows(self, request: Request) -> Response:
         """Some trials with every digit."""
@@ -143,8 +143,8 @@ class Dashboard:
         """All curves of a metric as an image."""
         name, metric = _name(request), request.query_params.get("metric", "")
         states, _ = await self.changes.states(name)
-        image = await to_thread.run_sync(self._density, name, metric, ended_keys(states))
-        return Response(image, media_type=BINARY)
+        image = await to_thread.run_sync(self._density, name, metric, _ended_keys(states))
+        return Response(image, media_type=_BINARY)
 
     def _density(self, name: str, metric: str, ended: set[int]) -> bytes:
         store = self.store
@@ -175,7 +175,7 @@ class Dashboard:
         name, metric = _name(request), request.query_params.get("metric", "")
         return Response(
             await to_thread.run_sync(self._curves, name, metric, _numbers(request)),
-            media_type=BINARY,
+            media_type=_BINARY,
         )
 
     def _curves(self, name: str, metric: str, numbers: list[int]) -> bytes:
@@ -188,7 +188,7 @@ class Dashboard:
         """What the checklist found, as far as it is known; a page sends the one that it `has`."""
         name = _name(request)
         states, _ = await self.changes.states(name)
-        ended = frozenset((key, states[key][1]) for key in ended_keys(states))
+        ended = frozenset((key, states[key][1]) for key in _ended_keys(states))
         known = self.judge.verdict(name, (len(states), ended), running=len(ended) < len(states))
         if request.query_params.get("wait"):
             await self.judge.finished(name)
@@ -244,7 +244,9 @@ class Dashboard:
             "Content-Length": str(size),
             "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
         }
-        return StreamingResponse(files.chunks(descriptor, size), headers=headers, media_type=BINARY)
+        return StreamingResponse(
+            files.chunks(descriptor, size), headers=headers, media_type=_BINARY
+        )
 
     async def campaign(self, request: Request) -> Response:
         """A campaign and its steps."""
@@ -288,7 +290,7 @@ class Dashboard:
 
     def routes(self) -> list[Route | Mount]:
         """Addresses and what answers them."""
-        reading: dict[str, Handler] = {
+        reading: dict[str, _Handler] = {
             "/api/home": self.home,
             "/api/bests": self.bests,
             "/api/probes": self.probes,
@@ -305,7 +307,7 @@ class Dashboard:
             "/api/round/{name}/trial/{number:int}/log": self.log,
             "/api/round/{name}/trial/{number:int}/file": self.file,
         }
-        writing: dict[str, Handler] = {
+        writing: dict[str, _Handler] = {
             "/api/round/{name}/note": self.note,
             "/api/round/{name}/stop": self.stop,
         }
@@ -314,7 +316,7 @@ class Dashboard:
         ]
         if ACTIONS in self.allow:
             found += [Route(path, own, methods=["POST"]) for path, own in writing.items()]
-        if RUN in self.allow:
+        if _RUN in self.allow:
             found += [
                 Route("/api/run", self.run, methods=["POST"]),
                 Route("/api/runs", self.runs, methods=["GET"]),
@@ -332,13 +334,13 @@ def application(store: str, access: Access, allow: frozenset[str] = frozenset())
         middleware=[
             Middleware(Guard, access=access),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5),
-            Middleware(AsSent),
+            Middleware(_AsSent),
         ],
-        exception_handlers={TunewrightError: _error, TooLarge: _too_large},
+        exception_handlers={TunewrightError: _error, _TooLarge: _too_large},
     )
 
 
-class AsSent:
+class _AsSent:
     """Lets a route see the path as it was sent: the name of a round may hold a slash."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -353,11 +355,11 @@ class AsSent:
         await self.app(scope, receive, send)
 
 
-def _patient(handler: Handler) -> Handler:
+def _patient(handler: _Handler) -> _Handler:
     """Read again when the store cannot be read: a lock or a full disk often lasts an instant."""
 
     async def answer(request: Request) -> Response:
-        for pause in PAUSES_S:
+        for pause in _PAUSES_S:
             try:
                 return await handler(request)
             except StoreError as error:
@@ -385,7 +387,7 @@ def _number(request: Request) -> int:
     return number
 
 
-def ended_keys(states: States) -> set[int]:
+def _ended_keys(states: States) -> set[int]:
     """The keys of the trials and repeats that have ended."""
     return {key for key, state in states.items() if state[0] not in ("pending", "running")}
 
@@ -408,21 +410,21 @@ def _log_unread(request: Request, error: Exception) -> None:
     cause = error.__cause__
     origin = getattr(cause, "orig", None) or cause or error
     kind = getattr(origin, "sqlite_errorname", "") or getattr(origin, "sqlstate", "") or ""
-    LOG.warning(
+    _LOG.warning(
         "%s %s: %s %s (%s)",
         *(request.url.path, code_of(error), type(origin).__name__, kind, origin),
     )
 
 
 async def _too_large(request: Request, error: Exception) -> Response:
-    return _refused(413, "ui.too_large", str(Message("ui.too_large", {"most": MOST_BODY})))
+    return _refused(413, "ui.too_large", str(Message("ui.too_large", {"most": _MOST_BODY})))
 
 
 def _refused(status: int, code: str, message: str) -> Response:
     return JSONResponse({"error": {"code": code, "message": message}}, status)
 
 
-class TooLarge(Exception):
+class _TooLarge(Exception):
     """A body beyond what any page of ours sends."""
 
 
@@ -431,8 +433,8 @@ async def _body(request: Request) -> dict[str, Any]:
     data = bytearray()
     async for part in request.stream():  # a length may be missing or wrong
         data += part
-        if len(data) > MOST_BODY:
-            raise TooLarge
+        if len(data) > _MOST_BODY:
+            raise _TooLarge
     try:
         found = plain_json.loads(bytes(data), "the body of the request")
     except TunewrightError as error:

@@ -32,7 +32,7 @@ EVERY_S = 0.5
 SLOWEST_S = 1.4  # a trial that ends must be on the pages within two seconds
 SHARE = 0.04  # of one processor that the server may use before it looks less often
 KEPT = 200  # events of a round that a page may have missed
-ALIVE_S = 10.0  # a comment is sent so often, so that both sides notice a dead connection
+_ALIVE_S = 10.0  # a comment is sent so often, so that both sides notice a dead connection
 MOST_ROWS = 500  # trials in one event; a page loads the whole table where more have changed
 KEEP_S = 60.0  # a round that no page looks at: a page that is opened, or comes back, needs less
 
@@ -40,7 +40,7 @@ States = dict[int, tuple[str, int, float]]
 
 
 @dataclass
-class Watched:
+class _Watched:
     """One round that pages look at."""
 
     name: str
@@ -70,7 +70,7 @@ class Changes:
         self._source = source
         self._generation = source.generation
         self._numbers = itertools.count(1)  # of events, over all rounds
-        self._watched: dict[str, Watched] = {}
+        self._watched: dict[str, _Watched] = {}
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
 
@@ -110,7 +110,7 @@ class Changes:
                     yield self._text(at, {"kind": "live" if healthy else "stale"})
                 waiting = own.changed
                 try:
-                    await asyncio.wait_for(waiting.wait(), ALIVE_S)
+                    await asyncio.wait_for(waiting.wait(), _ALIVE_S)
                 except TimeoutError:
                     yield ": alive\n\n"
         finally:
@@ -121,13 +121,13 @@ class Changes:
         data = json.dumps(event, allow_nan=False)
         return f"id: {self.epoch}-{number}\ndata: {data}\n\n"
 
-    async def _of(self, name: str) -> Watched:
+    async def _of(self, name: str) -> _Watched:
         own = self._watched.get(name)
         if own is None:
             states = await to_thread.run_sync(self._read, name)
             # a new number: what happened while nobody watched has none
             number = next(self._numbers)
-            own = self._watched.setdefault(name, Watched(name, states, start=number, last=number))
+            own = self._watched.setdefault(name, _Watched(name, states, start=number, last=number))
         elif not own.pages:
             await self._look(own)  # nobody has done so meanwhile
             own = self._watched.setdefault(name, own)  # dropped while it was looked at
@@ -150,7 +150,7 @@ class Changes:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), pause_after(used - before))
 
-    async def _look(self, own: Watched) -> None:
+    async def _look(self, own: _Watched) -> None:
         async with own.looking:
             written = self._source.written()
             if written is not None and written == own.written and self.healthy:
@@ -180,7 +180,7 @@ class Changes:
             for own in self._watched.values():
                 own.wake()
 
-    def _read_changes(self, own: Watched) -> tuple[States, dict[str, Any] | None]:
+    def _read_changes(self, own: _Watched) -> tuple[States, dict[str, Any] | None]:
         """What the trials of a round are at now, and the event that brings pages there."""
         states = self._read(own.name)
         changed = [key for key, state in states.items() if own.states.get(key) != state]
@@ -192,12 +192,12 @@ class Changes:
         encoded = base64.b64encode(rows).decode("ascii")
         return states, {"kind": "trials", "keys": changed, "rows": encoded}
 
-    def _publish(self, own: Watched, states: States, event: dict[str, Any] | None) -> None:
+    def _publish(self, own: _Watched, states: States, event: dict[str, Any] | None) -> None:
         own.states = states
         if event is not None:
             self._append(own, event)
 
-    def _append(self, own: Watched, event: dict[str, Any]) -> None:
+    def _append(self, own: _Watched, event: dict[str, Any]) -> None:
         own.last = next(self._numbers)
         own.events.append((own.last, event))
         own.wake()

@@ -13,7 +13,7 @@ from tunewright.present.live_figures import frame
 from tunewright.store.fenced_writes import BUCKETS, Buckets
 from tunewright.store.overview import Overview
 
-WIDE = 20.0  # a ratio of the 95th to the 5th percentile beyond which a loss is drawn by logarithm
+_WIDE = 20.0  # a ratio of the 95th to the 5th percentile beyond which a loss is drawn by logarithm
 HEIGHT = 160  # rows of a density image; it has a column per bucket
 
 
@@ -104,7 +104,7 @@ def density_of(curves: Iterable[tuple[int, Buckets]]) -> Density:
     highs = np.concatenate([own.high[np.isfinite(own.high)] for _, own in sample]).astype(float)
     low, high = float(lows.min()), float(np.percentile(highs, 98))
     spread = np.percentile(lows, [5, 95])
-    logarithmic = bool(low > 0 and spread[1] / max(spread[0], 1e-300) > WIDE)
+    logarithmic = bool(low > 0 and spread[1] / max(spread[0], 1e-300) > _WIDE)
     if logarithmic:
         low, high = math.log10(low), math.log10(max(high, low))
     if high <= low:

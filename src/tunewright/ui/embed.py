@@ -16,9 +16,9 @@ from tunewright.present.report import report
 from tunewright.store.results import Results
 from tunewright.ui.serve import Served, served
 
-HEIGHT = 720  # pixels
+_HEIGHT = 720  # pixels
 # Jupyter and the notebooks of editors, on this machine
-FRAMES = "http://localhost:* http://127.0.0.1:* vscode-webview:"
+_FRAMES = "http://localhost:* http://127.0.0.1:* vscode-webview:"
 _servers: dict[str, Served] = {}  # by store: every cell about one store shares its server
 _open = contextlib.ExitStack()
 atexit.register(_open.close)
@@ -45,7 +45,7 @@ class Embedded:
 
 
 def show(
-    results: Results, *, live: bool = True, store: str | None = None, height: int = HEIGHT
+    results: Results, *, live: bool = True, store: str | None = None, height: int = _HEIGHT
 ) -> Embedded:
     """A round's page as the last expression of a notebook cell; it follows a round that runs.
 
@@ -74,5 +74,5 @@ def show(
 
 def _server(store: str) -> Served:
     if store not in _servers:
-        _servers[store] = _open.enter_context(served(store, frames=FRAMES))
+        _servers[store] = _open.enter_context(served(store, frames=_FRAMES))
     return _servers[store]

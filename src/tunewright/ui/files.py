@@ -22,8 +22,8 @@ from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 MOST = 500  # files that are listed
-DEEPEST = 8
-CHUNK = 256 * 1024
+_DEEPEST = 8
+_CHUNK = 256 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe is not waited for
 
@@ -62,7 +62,7 @@ def listed(place: Place) -> list[dict[str, Any]]:
     folder = place.path
     for at, folders, names in os.walk(folder):
         here = Path(at)
-        if len(here.relative_to(folder).parts) >= DEEPEST:
+        if len(here.relative_to(folder).parts) >= _DEEPEST:
             folders.clear()
         folders.sort()
         for name in sorted(names):
@@ -80,7 +80,7 @@ def opened(place: Place, relative: str) -> tuple[int, int]:
     """A descriptor of a plain file inside a folder, and its size; NotFound for anything else."""
     parts = relative.split("/")
     plain = all(part not in ("", ".", "..") for part in parts) and "\0" not in relative
-    if plain and "\\" not in relative and len(parts) <= DEEPEST:
+    if plain and "\\" not in relative and len(parts) <= _DEEPEST:
         with contextlib.suppress(OSError, ValueError):
             folder = _walked(place.root, (*PurePath(place.folder).parts, *parts[:-1]))
             try:
@@ -97,7 +97,7 @@ def opened(place: Place, relative: str) -> tuple[int, int]:
 def chunks(descriptor: int, size: int) -> Iterator[bytes]:
     """The first `size` bytes of an open file, which is closed at the end."""
     with os.fdopen(descriptor, "rb") as file:
-        while size > 0 and (data := file.read(min(CHUNK, size))):
+        while size > 0 and (data := file.read(min(_CHUNK, size))):
             size -= len(data)
             yield data
 

@@ -21,20 +21,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tunewright.errors import DesignError
 
-COOKIE = "tunewright_token"  # with the port: browsers keep one cookie for all ports of a host
+_COOKIE = "tunewright_token"  # with the port: browsers keep one cookie for all ports of a host
 JSON = "application/json"
-POLICY = (
+_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors {frames}"
 )
-HEADERS = {
+_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-READING = frozenset({"GET", "HEAD"})
+_READING = frozenset({"GET", "HEAD"})
 LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -70,7 +70,7 @@ class Access:
     @property
     def cookie(self) -> str:
         """The name of the cookie that holds the token."""
-        return f"{COOKIE}_{self.port}"
+        return f"{_COOKIE}_{self.port}"
 
 
 def is_local(address: str) -> bool:
@@ -117,10 +117,10 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and not self._ours(origin, headers.get("host", "")):
             return PlainTextResponse("cross-site request", 403)
-        if scope["method"] not in READING and not self._may_change(headers):
+        if scope["method"] not in _READING and not self._may_change(headers):
             return PlainTextResponse("only a page of this server may change something", 403)
         site = headers.get("sec-fetch-site", "same-origin")
-        link = scope["method"] in READING and scope["path"] == "/"  # followed from elsewhere
+        link = scope["method"] in _READING and scope["path"] == "/"  # followed from elsewhere
         if site not in ("same-origin", "none") and not link:
             return PlainTextResponse("cross-site request", 403)
         return self._without_token(scope, headers) if self.access.token else None
@@ -155,10 +155,10 @@ class Guard:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault(
-                    "Content-Security-Policy", POLICY.format(frames=self.access.frames)
+                    "Content-Security-Policy", _POLICY.format(frames=self.access.frames)
                 )
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)

@@ -22,8 +22,8 @@ from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 from tunewright.ui import files
 
-TAIL = 64 * 1024  # bytes of a log that a page shows at a time
-BEST = 5
+_TAIL = 64 * 1024  # bytes of a log that a page shows at a time
+_BEST = 5
 
 
 def home(store: Store) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def round_page(store: Store, columns: Overview) -> dict[str, Any]:
     """A round without its trials: question, axes, studies, counts, the best, notes."""
     record = columns.record
     round = record.round
-    top = columns.best(BEST)
+    top = columns.best(_BEST)
     counted = np.bincount(columns.statuses, minlength=len(STATUSES))
     made: dict[str, Any] = plain(
         {
@@ -203,7 +203,7 @@ def log_tail(store: Store, name: str, number: int) -> dict[str, Any]:
     """The end of the newest log of a trial; empty where there is none."""
     trial, found = place(store, name, number)
     for log in (f"log.{trial.attempts}.tail.txt", f"log.{trial.attempts}.txt"):
-        text = None if found is None else files.tail(found, log, TAIL)
+        text = None if found is None else files.tail(found, log, _TAIL)
         if text is not None:
             return {"text": text, "file": log}
     return {"text": "", "file": ""}

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from tunewright.ui.guard import Access
 
 PORT = 8686
-TRIES = 20  # ports after the first that are tried, when none was chosen
-PERMITS = ("actions", "run")  # notes and stops; starting rounds, which includes both
-STARTS_WITHIN_S = 30.0
-NICE = 2  # how much the server gives way to what else runs on its machine
+_TRIES = 20  # ports after the first that are tried, when none was chosen
+_PERMITS = ("actions", "run")  # notes and stops; starting rounds, which includes both
+_STARTS_WITHIN_S = 30.0
+_NICE = 2  # how much the server gives way to what else runs on its machine
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def serve(
         started(served)
         if "run" not in served.permits:  # a round that is started here would inherit it
             with contextlib.suppress(OSError, AttributeError):
-                os.nice(NICE)
+                os.nice(_NICE)
         with contextlib.suppress(KeyboardInterrupt):  # which is how it ends
             server.run(sockets=[bound])
 
@@ -81,7 +81,7 @@ def served(store: str, *, allow: Iterable[str] = (), frames: str = "'none'") -> 
             yield about
         finally:
             server.should_exit = True
-            thread.join(STARTS_WITHIN_S)
+            thread.join(_STARTS_WITHIN_S)
 
 
 @contextlib.contextmanager
@@ -110,14 +110,14 @@ def _prepared(
             loop="asyncio",  # uvloop starts processes by os.fork, which threads do not survive
             timeout_graceful_shutdown=1,
         )
-        permits = ("read", *(one for one in PERMITS if one in permitted))
+        permits = ("read", *(one for one in _PERMITS if one in permitted))
         about = Served(_url(address, access), parse(store).shown, bool(access.token), permits)
         yield uvicorn.Server(config), about, bound
 
 
 def _wait_for(server: Any, thread: threading.Thread) -> None:
     waiting = threading.Event()
-    for _ in range(int(STARTS_WITHIN_S / 0.02)):
+    for _ in range(int(_STARTS_WITHIN_S / 0.02)):
         if server.started or not thread.is_alive():
             break
         waiting.wait(0.02)
@@ -128,9 +128,9 @@ def _wait_for(server: Any, thread: threading.Thread) -> None:
 def _permitted(allow: Iterable[str]) -> frozenset[str]:
     """What is permitted; who may start a round may stop it too."""
     asked = frozenset(allow)
-    if not asked <= set(PERMITS):
-        raise Misuse("ui.unknown_permission", asked=sorted(asked - set(PERMITS)), known=PERMITS)
-    return frozenset(PERMITS) if "run" in asked else asked
+    if not asked <= set(_PERMITS):
+        raise Misuse("ui.unknown_permission", asked=sorted(asked - set(_PERMITS)), known=_PERMITS)
+    return frozenset(_PERMITS) if "run" in asked else asked
 
 
 def _url(address: str, access: Access) -> str:
@@ -141,7 +141,7 @@ def _url(address: str, access: Access) -> str:
 
 def _bound(address: str, port: int | None) -> socket.socket:
     """A socket at the port, or at the first free one from the usual port on."""
-    wanted = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
+    wanted = [port] if port is not None else [*range(PORT, PORT + _TRIES), 0]
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     reason = ""
     for number in wanted:

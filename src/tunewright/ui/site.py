@@ -24,11 +24,11 @@ from tunewright.store import overview
 from tunewright.store.store import Store
 
 STATIC = Path(__file__).with_name("static")
-MANIFEST = "static/export.json"  # api.js asks for it before anything else
-ROWS = 100  # trials in a file of rows
+_MANIFEST = "static/export.json"  # api.js asks for it before anything else
+_ROWS = 100  # trials in a file of rows
 LINES = 50  # trials in a file of curves
-POINTS = 300  # of a curve on a trial's page
-POLICY = (
+_POINTS = 300  # of a curve on a trial's page
+_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'"
 )
@@ -59,7 +59,7 @@ def export_site(store: str | os.PathLike[str], folder: str | os.PathLike[str]) -
     _make_room(target)
     shutil.copytree(STATIC, target / "static", dirs_exist_ok=True)
     page = (STATIC / "index.html").read_text(encoding="utf-8")
-    policy = f'<meta http-equiv="Content-Security-Policy" content="{html.escape(POLICY)}">'
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{html.escape(_POLICY)}">'
     (target / "index.html").write_text(
         page.replace('<meta charset="utf-8">', f'<meta charset="utf-8">\n{policy}', 1),
         encoding="utf-8",
@@ -67,7 +67,7 @@ def export_site(store: str | os.PathLike[str], folder: str | os.PathLike[str]) -
     with Store.open(store, create=False, read_only=True) as opened:
         manifest = _write(opened, os.fspath(store), target)
     # last: a site without it is not finished
-    _json(target / MANIFEST, {"static": True, **manifest})
+    _json(target / _MANIFEST, {"static": True, **manifest})
     written = [path for path in target.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in written)
     return Exported(target, len(manifest["rounds"]), len(written), size)
@@ -79,7 +79,7 @@ def _make_room(target: Path) -> None:
         raise Misuse("ui.folder_taken", folder=target)
     if target.is_dir() and any(target.iterdir()):
         ours = {"index.html", "static", "data"}
-        marked = (target / MANIFEST).is_file()
+        marked = (target / _MANIFEST).is_file()
         if not marked or {path.name for path in target.iterdir()} - ours:
             raise Misuse("ui.folder_taken", folder=target)
         for name in ("static", "data"):
@@ -112,7 +112,7 @@ def _write(store: Store, address: str, target: Path) -> dict[str, Any]:
         "rounds": rounds,
         "campaigns": campaigns,
         "metrics": metrics,
-        "rows": ROWS,
+        "rows": _ROWS,
         "lines": LINES,
     }
 
@@ -138,19 +138,19 @@ def _round(store: Store, address: str, name: str, place: Path) -> tuple[dict[str
         for part in sorted({number // LINES for number in lines}):
             own = {n: line for n, line in lines.items() if n // LINES == part}
             _bytes(place / "curves" / str(at) / f"{part}.bin", columns.lines(own))
-    for first in range(0, max(numbers, default=-1) + 1, ROWS):
-        _trials(store, name, place, range(first, first + ROWS))
+    for first in range(0, max(numbers, default=-1) + 1, _ROWS):
+        _trials(store, name, place, range(first, first + _ROWS))
     return dict(Counter(verdict["verdicts"])), list(page["metrics"])
 
 
 def _trials(store: Store, name: str, place: Path, numbers: Sequence[int]) -> None:
     from tunewright.ui import pages
 
-    _json(place / "rows" / f"{numbers[0] // ROWS}.json", pages.rows(store, name, numbers))
+    _json(place / "rows" / f"{numbers[0] // _ROWS}.json", pages.rows(store, name, numbers))
     for trial in store.trials(name, numbers):
         page = pages.trial_page(store, name, trial.number or 0)
         page |= {"folder": None, "files": [], "origin": _without_place(page["origin"])}
-        curves = pages.curves_of(trial, POINTS)
+        curves = pages.curves_of(trial, _POINTS)
         _json(place / "trials" / f"{trial.number}.json", {"trial": page, "curves": curves})
 
 

@@ -19,7 +19,7 @@ from tunewright.errors import Busy, Misuse
 from tunewright.project._project import Project, find
 from tunewright.store.address import parse
 
-TAIL = 8000  # bytes of what a process printed
+_TAIL = 8000  # bytes of what a process printed
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class StartedRound:
         """What a page shows of it; `code` is None while it runs."""
         path = Path(self.output.name)
         with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL))
+            file.seek(max(0, path.stat().st_size - _TAIL))
             said = file.read().decode("utf-8", "replace")
         return {
             "round": self.round,

@@ -27,7 +27,7 @@ from tunewright.present.envelope import plain
 
 # while a round runs the next judgement waits so many times as long as the last one took
 PAUSE = 9.0
-NICE = 3  # more than the server gives way; with 19 a verdict starves where processors are busy
+_NICE = 3  # more than the server gives way; with 19 a verdict starves where processors are busy
 LOOKS_S = 1.0  # how often a judgement looks whether its server is still there
 
 
@@ -151,10 +151,10 @@ def judge(store: str, name: str) -> dict[str, Any]:
         "verdicts": [one.verdict for one in findings],
         "trust": str(made.trust),
         "warnings": made.warnings,
-        "compared": [shown_finding(one) for one in made.compared],
+        "compared": [_shown_finding(one) for one in made.compared],
         "findings": shown(findings),
         "caveats": [str(one) for one in made.caveats],
-        "next": [{**shown_action(step.action), "why": str(step.why)} for step in made.next],
+        "next": [{**_shown_action(step.action), "why": str(step.why)} for step in made.next],
         "figures": _figures(results, findings),
     }
 
@@ -175,14 +175,14 @@ def shown(findings: Sequence[Finding]) -> list[dict[str, Any]]:
                 }
                 for about, said in entry.found
             ],
-            "actions": [shown_action(action) for action in entry.actions],
+            "actions": [_shown_action(action) for action in entry.actions],
             "others": entry.others,
         }
         for entry in entries(findings)
     ]
 
 
-def shown_finding(finding: Finding) -> dict[str, Any]:
+def _shown_finding(finding: Finding) -> dict[str, Any]:
     """One finding: its verdict and words."""
     return {
         "verdict": finding.verdict,
@@ -192,7 +192,7 @@ def shown_finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def shown_action(action: Action) -> dict[str, Any]:
+def _shown_action(action: Action) -> dict[str, Any]:
     """An action: the command to copy, and what it does."""
     return {"kind": action.kind, "command": action.command, "text": str(action.shell_text)}
 
@@ -224,7 +224,7 @@ def end_with_parent() -> None:
 def main() -> int:
     """Judge the round that standard input names, with less priority than the server."""
     with contextlib.suppress(OSError):
-        os.nice(NICE)
+        os.nice(_NICE)
     end_with_parent()
     store, name = json.loads(sys.stdin.read())
     try:

@@ -10,7 +10,7 @@ from tunewright.errors import WorkloadError
 from tunewright.messages import Message
 from tunewright.store.outcome import End
 
-MEGABYTES = 1000**3 / 2**20  # of one gigabyte
+_MEGABYTES = 1000**3 / 2**20  # of one gigabyte
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Limits:
 
     def too_large(self, megabytes: float) -> bool:
         """Whether this is more memory than a trial may take."""
-        return self.memory_gb is not None and megabytes > self.memory_gb * MEGABYTES
+        return self.memory_gb is not None and megabytes > self.memory_gb * _MEGABYTES
 
     def out_of_memory(self, megabytes: float) -> tuple[End, Message]:
         """How a trial ends that took so much memory."""
-        facts = {"used_gb": megabytes / MEGABYTES, "limit_gb": self.memory_gb}
+        facts = {"used_gb": megabytes / _MEGABYTES, "limit_gb": self.memory_gb}
         return "infeasible", Message("limit.memory", facts)
 
 

@@ -23,7 +23,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
 AUTO = 8  # trials at once to begin with, where the number is not given
-OWN_PROCESSES = 8  # trials at once of those that cannot train in a pack, per GPU
+_OWN_PROCESSES = 8  # trials at once of those that cannot train in a pack, per GPU
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Packed:
 
     def _alone(self) -> Local:
         on_cpu = set(self._devices) == {"cpu"}
-        workers = min(self.trials or AUTO, machine.cores() if on_cpu else OWN_PROCESSES)
+        workers = min(self.trials or AUTO, machine.cores() if on_cpu else _OWN_PROCESSES)
         return Local(
             workers=workers * len(self._devices),
             devices=[] if on_cpu else list(self._devices),

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-LAUNCHES = 4  # graphs of a trial in the driver's queue before the next has its turn
+_LAUNCHES = 4  # graphs of a trial in the driver's queue before the next has its turn
 TURN = 10  # steps of a trial before the next has its turn, where the CPU stands in
 MOST_TRIALS = 32  # torch has 32 streams per device
 
@@ -150,7 +150,7 @@ class Pack:
 
     def _replay(self, job: Job) -> None:
         self.torch.cuda.set_stream(job.lane.stream)
-        for _ in range(LAUNCHES):
+        for _ in range(_LAUNCHES):
             job.replay()
             if not job.parts:
                 job.done.record()

@@ -36,10 +36,10 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome, outcome_from
 
-MODULE = "tunewright.execution.executors.packed_worker"
+_MODULE = "tunewright.execution.executors.packed_worker"
 READINGS = 3  # of the pace, before a pack changes its size; each is of a second
 GAIN = 1.1  # twice as many trials must train so many times as many steps per second
-CHECK_S, ALONE_S = 0.25, 0.02  # how often limits, and the trials in their own process, are read
+_CHECK_S, _ALONE_S = 0.25, 0.02  # how often limits, and the trials in their own process, are read
 
 
 @dataclass(eq=False)
@@ -150,8 +150,8 @@ class PackPool(PoolThread):
 
     def _patience(self) -> float | None:
         if self._apart:
-            return ALONE_S
-        return CHECK_S if any(bay.jobs for bay in self.bays) else None
+            return _ALONE_S
+        return _CHECK_S if any(bay.jobs for bay in self.bays) else None
 
     def _turn(self) -> None:
         self._check()
@@ -222,7 +222,7 @@ class PackPool(PoolThread):
 
     def _hire(self, bay: Bay) -> None:
         more = (str(bay.size.most), bay.device)
-        worker = WorkerProcess(self._new_mark(), bay.environment, MODULE, *more)
+        worker = WorkerProcess(self._new_mark(), bay.environment, _MODULE, *more)
         bay.worker, bay.loads, bay.kills = worker, [], memory.OomKills()
         self._watch(
             worker,

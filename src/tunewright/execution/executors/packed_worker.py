@@ -40,8 +40,8 @@ from tunewright.store.outcome import Outcome, outcome_data
 
 TRIAL = "tunewright trial"  # pipeline.capture knows the threads by it
 NO_LOOP = "its loop is not pipeline.fit"
-SWITCH_S = 2e-5  # the driver waits at most this long for Python; 5 ms would starve the GPU
-BROKEN = 70  # exit status: the GPU's context is lost, for all trials
+_SWITCH_S = 2e-5  # the driver waits at most this long for Python; 5 ms would starve the GPU
+_BROKEN = 70  # exit status: the GPU's context is lost, for all trials
 
 
 class LaneRun(Handle):
@@ -77,7 +77,7 @@ class LaneRun(Handle):
 
 
 @dataclass(eq=False)
-class Attempt:
+class _Attempt:
     """One trial under way."""
 
     assignment: Assignment
@@ -104,7 +104,7 @@ class PackWorker:
         self._sender = Sender(target)
         self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
         self._tasks: dict[int, Task | Outcome] = {}
-        self._attempts: dict[int, Attempt] = {}  # by trial
+        self._attempts: dict[int, _Attempt] = {}  # by trial
         self._stops: set[tuple[int, int]] = set()
         self._seats = list(range(pack.trials))[::-1]
         self.here = threading.local()  # the attempt of a trial's thread
@@ -119,7 +119,7 @@ class PackWorker:
                 self._tasks[head["load"]] = task_of(head, body)
                 continue
             seat = self._seats.pop()
-            attempt = Attempt(as_assignment(head["assignment"]), self._pack.lane(seat), seat)
+            attempt = _Attempt(as_assignment(head["assignment"]), self._pack.lane(seat), seat)
             self._attempts[attempt.assignment.trial] = attempt
             threading.Thread(
                 target=self._train,
@@ -171,7 +171,7 @@ class PackWorker:
 
     # ---- a trial's thread
 
-    def _train(self, task: Task | Outcome, attempt: Attempt) -> None:
+    def _train(self, task: Task | Outcome, attempt: _Attempt) -> None:
         self.here.attempt = attempt
         lane = attempt.lane
         ended = self._perform(task, attempt) if isinstance(task, Task) else task
@@ -190,7 +190,7 @@ class PackWorker:
         lane.admitted = True  # what was held back is sent first
         self._send(attempt, about)
 
-    def _perform(self, task: Task, attempt: Attempt) -> Outcome:
+    def _perform(self, task: Task, attempt: _Attempt) -> Outcome:
         def began(control: Control) -> None:
             attempt.control = control
             if any(control.is_of(*asked) for asked in self._stops):
@@ -216,9 +216,9 @@ class PackWorker:
             self._pack.torch.cuda.current_stream().synchronize()
         except Exception as error:
             print(f"tunewright: the GPU's context is lost: {error}", file=sys.__stderr__)
-            os._exit(BROKEN)
+            os._exit(_BROKEN)
 
-    def _teller(self, attempt: Attempt) -> Callable[[Event], None]:
+    def _teller(self, attempt: _Attempt) -> Callable[[Event], None]:
         def tell(event: Event) -> None:
             frame = as_frame(event)
             if frame is not None:
@@ -226,7 +226,7 @@ class PackWorker:
 
         return tell
 
-    def _send(self, attempt: Attempt, head: Head, body: bytes = b"") -> None:
+    def _send(self, attempt: _Attempt, head: Head, body: bytes = b"") -> None:
         trial, number = attempt.names
         message = {**head, "trial": trial, "attempt": number}
         with attempt.sending:
@@ -295,7 +295,7 @@ def main(arguments: list[str]) -> NoReturn:
     for descriptor in (source, target):
         os.set_inheritable(descriptor, False)
     faulthandler.enable()
-    sys.setswitchinterval(SWITCH_S)
+    sys.setswitchinterval(_SWITCH_S)
     gc.disable()  # importing makes a million objects and no garbage
     on_cpu = arguments[5] == "cpu"
     if not on_cpu:

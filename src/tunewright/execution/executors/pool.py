@@ -33,8 +33,8 @@ from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome, outcome_from
 
 Isolate = Literal["auto", "always", "never"]
-CHECK_S = 0.25  # how often limits are looked at while something trains
-MEMORY_S, PEAK_S = 0.5, 2.0  # how often memory is looked at, with and without a limit
+_CHECK_S = 0.25  # how often limits are looked at while something trains
+_MEMORY_S, _PEAK_S = 0.5, 2.0  # how often memory is looked at, with and without a limit
 # the machine has no descriptor, process or memory left for a worker: that passes
 SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 LONG_S = 60.0  # from here on a fresh process costs nothing that matters
@@ -95,7 +95,7 @@ class Pool(PoolThread):
 
     def _patience(self) -> float | None:
         if any(seat.job is not None for seat in self.seats):
-            return CHECK_S
+            return _CHECK_S
         return None
 
     def _turn(self) -> None:
@@ -133,7 +133,7 @@ class Pool(PoolThread):
             return
         now = time.monotonic()
         kills = memory.OomKills()
-        seat.job = Job(assignment, output, now, now, kills, measure_at=now + CHECK_S)
+        seat.job = Job(assignment, output, now, now, kills, measure_at=now + _CHECK_S)
         self._send(seat, {"kind": "trial", "assignment": as_fields(assignment)})
 
     def _hire(self, seat: Seat, load: Load) -> None:
@@ -255,7 +255,7 @@ class Pool(PoolThread):
         """Look at what the trial and its descendants take."""
         if now < job.measure_at:
             return None
-        job.measure_at = now + (PEAK_S if self.limits.memory_gb is None else MEMORY_S)
+        job.measure_at = now + (_PEAK_S if self.limits.memory_gb is None else _MEMORY_S)
         seen = process_tree.table()
         tree = process_tree.descendants(worker.pid, seen)
         if worker.pid in seen and not (seat.loaded and seat.loaded.is_command):

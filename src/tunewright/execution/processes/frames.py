@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from typing import Any
 
 Head = dict[str, Any]
-SIZES = struct.Struct("<II")
+_SIZES = struct.Struct("<II")
 
 
 def encoded(head: Head, body: bytes = b"") -> bytes:
     """One message as it goes over the pipe."""
     text = json.dumps(head).encode()
-    return SIZES.pack(len(text), len(body)) + text + body
+    return _SIZES.pack(len(text), len(body)) + text + body
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -48,7 +48,7 @@ class Receiver:
     """Puts messages together from whatever pieces arrive.
 
     >>> receiver = Receiver()
-    >>> list(receiver.feed(SIZES.pack(2, 1) + b"{")), list(receiver.feed(b"}x"))
+    >>> list(receiver.feed(_SIZES.pack(2, 1) + b"{")), list(receiver.feed(b"}x"))
     ([], [({}, b'x')])
     """
 
@@ -60,12 +60,12 @@ class Receiver:
         """The messages that are complete now."""
         buffer = self._buffer
         buffer += data
-        while len(buffer) >= SIZES.size:
-            head_size, body_size = SIZES.unpack_from(buffer)
-            end = SIZES.size + head_size + body_size
+        while len(buffer) >= _SIZES.size:
+            head_size, body_size = _SIZES.unpack_from(buffer)
+            end = _SIZES.size + head_size + body_size
             if len(buffer) < end:
                 return
-            head = json.loads(buffer[SIZES.size : SIZES.size + head_size])
-            body = bytes(buffer[SIZES.size + head_size : end])
+            head = json.loads(buffer[_SIZES.size : _SIZES.size + head_size])
+            body = bytes(buffer[_SIZES.size + head_size : end])
             del buffer[:end]
             yield head, body

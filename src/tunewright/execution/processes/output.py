@@ -12,8 +12,8 @@ from pathlib import Path
 
 HEAD = 2**20  # bytes kept from the beginning
 TAIL = 2**20  # bytes kept from the end
-TRACEBACK = "Traceback (most recent call last)"
-LONGEST_ERROR = 300  # characters
+_TRACEBACK = "Traceback (most recent call last)"
+_LONGEST_ERROR = 300  # characters
 
 
 class Output:
@@ -98,12 +98,12 @@ def exception_line(text: str) -> str:
     'train.py: error: unrecognized arguments: --lr'
     """
     lines = [line.rstrip() for line in text.splitlines()]
-    begins = [at for at, line in enumerate(lines) if line.lstrip().startswith(TRACEBACK)]
+    begins = [at for at, line in enumerate(lines) if line.lstrip().startswith(_TRACEBACK)]
     if begins:
         after = (line for line in lines[begins[-1] + 1 :] if line and not line[0].isspace())
-        return next(after, "")[:LONGEST_ERROR]
+        return next(after, "")[:_LONGEST_ERROR]
     errors = [line for line in lines if re.search(r"\berror\b", line, re.IGNORECASE)]
-    return errors[-1].strip()[:LONGEST_ERROR] if errors else ""
+    return errors[-1].strip()[:_LONGEST_ERROR] if errors else ""
 
 
 def last_lines(path: Path, most: int = 4000) -> str:

@@ -14,8 +14,8 @@ import tunewright
 from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.frames import Head, Receiver, encoded
 
-CHUNK = 2**18  # bytes read at once
-WORKER = "tunewright.execution.processes.worker"
+_CHUNK = 2**18  # bytes read at once
+_WORKER = "tunewright.execution.processes.worker"
 PACKAGE = str(Path(tunewright.__file__).parents[1])  # the folder it can be imported from
 
 
@@ -23,7 +23,7 @@ class WorkerProcess:
     """A started worker; nothing here waits, so that one loop can hold many."""
 
     def __init__(
-        self, mark: str, environment: Mapping[str, str], module: str = WORKER, *more: str
+        self, mark: str, environment: Mapping[str, str], module: str = _WORKER, *more: str
     ) -> None:
         """Start it in a separate session, with its own mark in the environment."""
         self.mark = mark
@@ -146,6 +146,6 @@ def python_path() -> str:
 
 def _read(descriptor: int) -> bytes:
     try:
-        return os.read(descriptor, CHUNK)
+        return os.read(descriptor, _CHUNK)
     except BlockingIOError:
         return b""

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MARK = "TUNEWRIGHT_MARK"  # the variable that carries the mark
-GONE_S = 5.0  # how long to wait for killed processes to be gone
-PROC = Path("/proc")
+_GONE_S = 5.0  # how long to wait for killed processes to be gone
+_PROC = Path("/proc")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def new_mark() -> str:
 
 def table() -> dict[int, Process]:
     """All processes that can be seen, by pid."""
-    found = _from_proc() if PROC.joinpath("self/stat").exists() else _from_psutil()
+    found = _from_proc() if _PROC.joinpath("self/stat").exists() else _from_psutil()
     return {process.pid: process for process in found}
 
 
@@ -58,7 +58,7 @@ def descendants(root: int, processes: dict[int, Process]) -> list[Process]:
 
 def marked(mark: str, processes: Iterable[Process]) -> list[Process]:
     """Those whose mark begins with this one."""
-    carries = _carries if PROC.joinpath("self/environ").exists() else _carries_by_psutil
+    carries = _carries if _PROC.joinpath("self/environ").exists() else _carries_by_psutil
     return [p for p in processes if not p.zombie and carries(p.pid, mark)]
 
 
@@ -114,7 +114,7 @@ def reap() -> None:
 def _kill_all(find: Callable[[dict[int, Process]], list[Process]], spared: set[int]) -> int:
     """Kill what is found until nothing is: a process may fork while it is being ended."""
     killed: set[int] = set()
-    until = time.monotonic() + GONE_S
+    until = time.monotonic() + _GONE_S
     while time.monotonic() < until:
         alive = [p.pid for p in find(table()) if not p.zombie and p.pid not in spared]
         if not alive:
@@ -130,7 +130,7 @@ def _kill_all(find: Callable[[dict[int, Process]], list[Process]], spared: set[i
 def _carries(pid: int, mark: str) -> bool:
     wanted = f"{MARK}={mark}".encode()
     try:
-        environment = PROC.joinpath(str(pid), "environ").read_bytes()
+        environment = _PROC.joinpath(str(pid), "environ").read_bytes()
     except OSError:  # gone, or another user's
         return False
     return environment.startswith(wanted) or b"\0" + wanted in environment
@@ -139,7 +139,7 @@ def _carries(pid: int, mark: str) -> bool:
 def _from_proc() -> list[Process]:
     page = os.sysconf("SC_PAGESIZE")
     found = []
-    for name in os.listdir(PROC):
+    for name in os.listdir(_PROC):
         if name.isdigit():
             try:
                 with open(f"/proc/{name}/stat", "rb") as file:

@@ -33,8 +33,8 @@ from tunewright.messages import Message
 from tunewright.store.outcome import End
 
 LOOK_S = 0.2  # how often it is looked at when it prints nothing
-LEAVE_S = 2.0  # time to leave by itself after it reported that it is infeasible
-LONGEST_LINE = 2**20  # bytes; a longer line is no measurement
+_LEAVE_S = 2.0  # time to leave by itself after it reported that it is infeasible
+_LONGEST_LINE = 2**20  # bytes; a longer line is no measurement
 OURS = (
     "step",
     "infeasible",
@@ -282,7 +282,7 @@ def measurement(line: bytes) -> dict[str, Any] | None:
     True
     """
     text = line.strip()
-    if not text.startswith(b"{") or len(text) > LONGEST_LINE:
+    if not text.startswith(b"{") or len(text) > _LONGEST_LINE:
         return None
     try:
         found = json.loads(text)
@@ -299,7 +299,7 @@ def _whole(number: Any) -> Any:
 
 
 def _leave(process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + LEAVE_S
+    until = time.monotonic() + _LEAVE_S
     while process.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
 
@@ -314,7 +314,7 @@ class Lines:
     def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that are complete now, with their line ends."""
         *lines, self._part = (self._part + chunk).splitlines(keepends=True) or [b""]
-        if self._part.endswith((b"\n", b"\r")) or len(self._part) > LONGEST_LINE:
+        if self._part.endswith((b"\n", b"\r")) or len(self._part) > _LONGEST_LINE:
             lines.append(self._part)
             self._part = b""
         return lines

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD) if hasattr(signal, "SIGCHLD") else ()
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD) if hasattr(signal, "SIGCHLD") else ()
 # what torch has right after its import, for programs that import it inside the function
-FRESH_TORCH = {
+_FRESH_TORCH = {
     "torch's default dtype": "torch.float32",
     "torch's default device": "cpu",
     "torch's deterministic algorithms": False,
@@ -26,7 +26,7 @@ def look() -> dict[str, object]:
         "the working folder": _folder(),
         "sys.path": tuple(sys.path),
         "the environment": dict(os.environ),
-        "signal handlers": tuple(signal.getsignal(number) for number in SIGNALS),
+        "signal handlers": tuple(signal.getsignal(number) for number in _SIGNALS),
         "standard output": (id(sys.stdout), id(sys.stderr)),
         "threads": frozenset(t.ident for t in threading.enumerate() if not t.daemon),
         **_numpy(),
@@ -51,7 +51,7 @@ def _expected(name: str, before: Mapping[str, object]) -> object:
     if name == "torch's threads":
         text = os.environ.get("OMP_NUM_THREADS", "")
         return int(text) if text.isdecimal() else None
-    return FRESH_TORCH.get(name)
+    return _FRESH_TORCH.get(name)
 
 
 def _same(name: str, expected: Any, found: Any) -> bool:

@@ -41,7 +41,7 @@ from tunewright.store.outcome import Outcome, outcome_data
 PARENT_HEARS_SIGTERM = "TUNEWRIGHT_PARENT_HEARS_SIGTERM"  # set by executors that pass it on
 TELL_S = 0.2  # points wait this long for company
 BEAT_S = 1.0  # a step without any point is sent this often
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux's prctl
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux's prctl
 
 
 class Worker:
@@ -196,8 +196,8 @@ def tie_to(parent: int) -> None:
     """Die with the parent, and adopt the orphans of our children so that none gets away."""
     if sys.platform == "linux":
         prctl = ctypes.CDLL(None, use_errno=True).prctl
-        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         perish()  # it went before we could be tied to it
 

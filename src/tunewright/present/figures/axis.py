@@ -55,13 +55,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 RINGED = 5  # best trials marked in every panel
-MANY = 1500  # points of a panel beyond which they become pixels
-FAR = 6.0  # times the distance of the median from the best: further trials stand at the margin
-SHOWN = 4.0  # of the same distance is shown, where any trial is that far
+_MANY = 1500  # points of a panel beyond which they become pixels
+_FAR = 6.0  # times the distance of the median from the best: further trials stand at the margin
+_SHOWN = 4.0  # of the same distance is shown, where any trial is that far
 _ACROSS = 4  # panels in a row of a wide figure
 _MOST_APART = 20  # values of a discrete range whose trials are drawn a little apart
 _NARROW = 2  # panels in a row of one that leaves room for another
-ENDED = ("completed", "infeasible", "pruned")
+_ENDED = ("completed", "infeasible", "pruned")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ def _grid(data: AxisData) -> tuple[int, int]:
 
 def axis_data(results: Results, only: Sequence[str] = ()) -> AxisData:
     """What the axis plots show."""
-    trials = [t for t in results.trials if t.status in ENDED]
+    trials = [t for t in results.trials if t.status in _ENDED]
     panels = tuple(_panels(results, trials))
     if only:
         known = {panel.column for panel in panels}
@@ -217,8 +217,8 @@ def _limit(values: Sequence[float], results: Results) -> tuple[float | None, int
     if len(sane) >= 4:
         best, median = float(sane.min()), float(np.median(sane))
         spread = median - best
-        if spread > 0 and worst > best + FAR * spread:
-            worst = float(sane[sane <= best + SHOWN * spread].max())  # the worst one in its place
+        if spread > 0 and worst > best + _FAR * spread:
+            worst = float(sane[sane <= best + _SHOWN * spread].max())  # the worst one in its place
     beyond = int((losses > worst).sum())
     return (-results.objective.sign * worst, beyond) if beyond else (None, 0)
 
@@ -319,8 +319,8 @@ def _places(data: AxisData) -> _Places:
 
 def _draw_panel(axes: Axes, data: AxisData, panel: Panel, places: _Places) -> None:
     positions = panel.positions + _apart(panel)
-    pixels = len(positions) > MANY
-    size = 22.0 if len(positions) <= 200 else 10.0 if len(positions) <= MANY else 4.0
+    pixels = len(positions) > _MANY
+    size = 22.0 if len(positions) <= 200 else 10.0 if len(positions) <= _MANY else 4.0
     axes.grid(True, axis="y", color=GRID, linewidth=0.6)
     listed = panel.range.choices is not None
     for end in () if listed else (0.0, 1.0):

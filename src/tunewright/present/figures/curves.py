@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-FEW = 5  # trials of a study
+_FEW = 5  # trials of a study
 STUDIES = 4  # drawn side by side; the best ones when there are more
 POINTS = 400  # of a drawn curve
 _PRUNED_CURVES = 30  # of a study, the latest ones
-APART = 0.07  # of the height of a panel, between two numbers at its side
+_APART = 0.07  # of the height of a panel, between two numbers at its side
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class CurvesData:
 
 
 def curves(
-    results: Results, best: int = FEW, trials: Sequence[int] | None = None
+    results: Results, best: int = _FEW, trials: Sequence[int] | None = None
 ) -> Figure[CurvesData]:
     """The curves of the `best` few trials per study, or of the `trials` with these numbers.
 
@@ -119,7 +119,7 @@ def curves(
 
 
 def curves_data(
-    results: Results, best: int = FEW, trials: Sequence[int] | None = None
+    results: Results, best: int = _FEW, trials: Sequence[int] | None = None
 ) -> CurvesData:
     """What the figure of training curves shows."""
     chosen: dict[int, list[Trial]] = {}
@@ -300,7 +300,7 @@ def _spread(heights: Sequence[float]) -> list[float]:
     """
     kept: list[float] = []
     for height in heights:
-        lowest = kept[-1] + APART if kept else 0.0
+        lowest = kept[-1] + _APART if kept else 0.0
         kept.append(max(min(max(height, 0.0), 1.0), lowest))
     over = max(0.0, kept[-1] - 1.0) if kept else 0.0
     return [height - over for height in kept]
@@ -374,8 +374,8 @@ def thinned(curve: Curve, points: int = POINTS) -> Curve:
 # The percentile is where the playbook would begin to clip ("How to choose gradient clipping").
 
 
-BINS = 24
-PERCENTILE = 90  # playbook, "How to choose gradient clipping"
+_BINS = 24
+_PERCENTILE = 90  # playbook, "How to choose gradient clipping"
 
 
 @dataclass(frozen=True)
@@ -401,7 +401,7 @@ class GradientNormData:
         return self.trials[0].percentile
 
 
-def gradient_norm(results: Results, best: int = FEW) -> Figure[GradientNormData]:
+def gradient_norm(results: Results, best: int = _FEW) -> Figure[GradientNormData]:
     """The gradient norm of the `best` trials by step, and the best one's histogram.
 
     Args:
@@ -416,7 +416,7 @@ def gradient_norm(results: Results, best: int = FEW) -> Figure[GradientNormData]
     return Figure("gradient_norm", data, caption=said, goal=goal, drawing=_draw_gradient_norm)
 
 
-def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:
+def gradient_norm_data(results: Results, best: int = _FEW) -> GradientNormData:
     """What the figure shows; refuses results without a gradient norm."""
     metric = results.meaning.name("gradient_norm")
     found = []
@@ -427,7 +427,7 @@ def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:
             end = len(curve) if finite.all() else int(np.argmin(finite))
             kept = Curve(curve.steps[:end], curve.values[:end])
             ended = None if end == len(curve) else int(curve.steps[end])
-            share = float(np.percentile(kept.values, PERCENTILE))
+            share = float(np.percentile(kept.values, _PERCENTILE))
             found.append(TrialNorms(trial.shown_number, kept, ended, share))
     if not found:
         raise NotFound("plot.no_gradient_norm", round=results.round.name, metric=metric)
@@ -466,7 +466,7 @@ def _draw_histogram(axes: Axes, data: GradientNormData) -> None:
     values = drawable(data.trials[0].curve.values)
     low, high = extent(values)
     spaced = np.geomspace if is_wide(values) else np.linspace
-    axes.hist(values, spaced(low, high, BINS + 1).tolist(), color=FAINT, edgecolor=PAPER)
+    axes.hist(values, spaced(low, high, _BINS + 1).tolist(), color=FAINT, edgecolor=PAPER)
     set_scale(axes, "x", values)
     axes.axvline(data.clip_norm, color=MUTED, linestyle="--", linewidth=1)
     axes.annotate(

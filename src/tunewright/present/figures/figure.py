@@ -70,7 +70,7 @@ ACCENT = "#3D5A80"  # what matters among several hyperparameters
 FAINT = "#B8B8B8"  # all the other trials
 EDGE = "#777777"  # the ends of a range
 GRID = "#E6E6E6"
-INK = "#222222"  # text
+_INK = "#222222"  # text
 MUTED = "#555555"  # text of less weight
 PAPER = "#FFFFFF"
 MAP = "viridis"  # the objective as a colour, in the one figure that has no axis for it
@@ -95,7 +95,7 @@ VARIABLES: dict[str, tuple[str, str]] = {
     "faint": (FAINT, "#70767D"),
     "edge": (EDGE, "#9AA0A6"),
     "grid": (GRID, "#33383E"),
-    "ink": (INK, "#E4E6E8"),
+    "ink": (_INK, "#E4E6E8"),
     "muted": (MUTED, "#B4B9BF"),
     "paper": (PAPER, "#1B1F24"),
 }
@@ -138,29 +138,29 @@ def _luminance(colour: str) -> float:
 Data = TypeVar("Data")
 Drawing = Callable[["Canvas", Data], None]
 
-ENDINGS = (".png", ".svg", ".pdf")
+_ENDINGS = (".png", ".svg", ".pdf")
 _DOTS_PER_INCH = 200  # of a file: enough for a slide
 _SCREEN = 110  # in a notebook
 # a report has two figures in a row; one with many panels takes the whole row
 SINGLE, DOUBLE, HEIGHT = 6.4, 13.1, 4.0  # inches
-HEAD, QUESTION, FOOT = 0.36, 0.26, 0.3  # inches: title of a file, the goal, a note below
+HEAD, _QUESTION, _FOOT = 0.36, 0.26, 0.3  # inches: title of a file, the goal, a note below
 _STYLE: dict[str, Any] = {
     "text.parse_math": False,  # a name with dollar signs is a name
     "svg.fonttype": "none",  # letters stay letters: small, searchable, read aloud
     "font.size": 9.0,
-    "text.color": INK,
+    "text.color": _INK,
     "axes.titlesize": 9.5,
     "axes.labelsize": 9.0,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
+    "axes.labelcolor": _INK,
+    "axes.titlecolor": _INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": MUTED,
     "axes.axisbelow": True,
     "xtick.color": MUTED,
     "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
+    "xtick.labelcolor": _INK,
+    "ytick.labelcolor": _INK,
     "xtick.labelsize": 8.0,
     "ytick.labelsize": 8.0,
     "legend.fontsize": 8.0,
@@ -216,13 +216,13 @@ class Figure(Generic[Data]):
     def save(self, path: str | Path) -> Path:
         """Write a .png, .svg or .pdf file with its title; the path's ending selects the format."""
         target = Path(path)
-        if target.suffix.lower() not in ENDINGS:
+        if target.suffix.lower() not in _ENDINGS:
             raise DesignError(
                 "plot.bad_ending",
                 what=self.name,
                 target=target.name,
-                first=", ".join(ENDINGS[:-1]),
-                second=ENDINGS[-1],
+                first=", ".join(_ENDINGS[:-1]),
+                second=_ENDINGS[-1],
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(self._drawn(target.suffix.lower()[1:], _DOTS_PER_INCH, titled=True))
@@ -253,8 +253,8 @@ class Figure(Generic[Data]):
 
     def _draw(self, kind: str, dots: int, titled: bool, note: bool) -> tuple[bytes, bool]:
         """The figure as a file, and whether a glyph of it is missing from every font."""
-        head = (HEAD + (QUESTION if self.goal else 0.0)) if titled else 0.0
-        foot = FOOT if note else 0.0
+        head = (HEAD + (_QUESTION if self.goal else 0.0)) if titled else 0.0
+        foot = _FOOT if note else 0.0
         width, height = self.size
         with _canvas(self.name, (width, height + head + foot)) as canvas:
             heights = [part for part in (head, height, foot) if part]

@@ -106,7 +106,7 @@ def trend(found: Buckets) -> Message:
     return Message("figure.isolation.trend", counted)
 
 
-def draw_buckets(axes: Axes, found: Buckets) -> None:
+def _draw_buckets(axes: Axes, found: Buckets) -> None:
     """Draw the trials, the best of each bucket, and the band of what chance would do."""
     for end in (0.0, 1.0):
         axes.axvline(end, color=EDGE, linewidth=1.0, linestyle=(0, (4, 3)))
@@ -156,8 +156,8 @@ def _draw_bucket(axes: Axes, bucket: Bucket, first: bool) -> None:
 # ---- isolation
 
 
-FEWEST = 4  # completed trials from which the noise of tuning is shown
-MANY = 8  # arms beyond which the figure takes a whole row
+_FEWEST = 4  # completed trials from which the noise of tuning is shown
+_MANY = 8  # arms beyond which the figure takes a whole row
 
 Beside = Literal["best", "worse", "no clear gap", "cannot judge", ""]
 
@@ -200,7 +200,7 @@ def isolation(results: Results, name: str | None = None) -> Figure[IsolationData
         name: a scientific hyperparameter; None: the first one.
     """
     data = isolation_data(results, name)
-    size = (DOUBLE if len(data.arms) > MANY else SINGLE, HEIGHT)
+    size = (DOUBLE if len(data.arms) > _MANY else SINGLE, HEIGHT)
     goal = str(results.round.goal)
     return Figure(
         "isolation", data, caption=_caption(data), size=size, goal=goal, drawing=_draw_isolation
@@ -284,7 +284,7 @@ def _compared(pair: Pair, others: int) -> tuple[Beside, Message | None]:
 def _noise(losses: Sequence[float], sign: float) -> tuple[float, float] | None:
     """How far the best of half as many trials would have spread, in the objective's direction."""
     sane = [loss for loss in losses if abs(loss) <= LARGEST]
-    if len(sane) < FEWEST:
+    if len(sane) < _FEWEST:
         return None
     quantiles = best_of(sane, -(-len(sane) // 2)).quantiles
     return ordered(sign * quantiles[0], sign * quantiles[-1])
@@ -323,7 +323,7 @@ def _draw_isolation(canvas: Canvas, data: IsolationData) -> None:
     axes = canvas.subplots()
     axes.grid(True, axis="y", color=GRID, linewidth=0.6)
     if data.buckets is not None:
-        draw_buckets(axes, data.buckets)
+        _draw_buckets(axes, data.buckets)
     else:
         _draw_arms(axes, data)
     axes.set_ylabel(label_of(data.metric, 36))
@@ -379,7 +379,7 @@ def _draw_arms(axes: Axes, data: IsolationData) -> None:
     _focus(axes, data)
     words = [f"{label(a.value)}{_off(a)}\n{_counted(a)}" for a in data.arms]
     axes.set_xticks(range(len(data.arms)), words)
-    if len(data.arms) > MANY:
+    if len(data.arms) > _MANY:
         axes.tick_params(axis="x", labelrotation=40, labelsize=7)
     axes.set_xlim(-0.6, len(data.arms) - 0.4)
     axes.set_xlabel(label_of(data.name, 60))

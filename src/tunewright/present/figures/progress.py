@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-WIDE = 3.0  # worst over best value from which the axis is logarithmic: the end is what matters
-FAR, SHOWN = 6.0, 4.0  # times the distance of the median from the best: too far, and shown then
+_WIDE = 3.0  # worst over best value from which the axis is logarithmic: the end is what matters
+_FAR, _SHOWN = 6.0, 4.0  # times the distance of the median from the best: too far, and shown then
 _LETTERS = 130  # that fit along the axis of a wide figure
 
 
@@ -170,7 +170,7 @@ def _draw_progress(canvas: Canvas, data: ProgressData) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlim(-0.6, max(data.trials - 0.4, 0.6))
     axes.grid(True, axis="y", color=GRID, linewidth=0.6)
-    if not (data.minimize and set_scale(axes, "y", finite[finite <= high], wide=WIDE)):
+    if not (data.minimize and set_scale(axes, "y", finite[finite <= high], wide=_WIDE)):
         axes.yaxis.set_major_formatter(on_axis)
         room = 0.06 * (high - low)
         axes.set_ylim(low - room, high + room)
@@ -182,9 +182,9 @@ def _shown(data: ProgressData, finite: np.ndarray) -> tuple[float, float]:
     low, high = extent(finite)
     best, middle = (low if data.minimize else high), float(np.median(finite))
     distance = abs(middle - best)
-    if not distance or high - low <= FAR * distance:
+    if not distance or high - low <= _FAR * distance:
         return low, high
-    room = SHOWN * distance
+    room = _SHOWN * distance
     return (low, min(high, best + room)) if data.minimize else (max(low, best - room), high)
 
 
@@ -242,7 +242,7 @@ def _bands(axes: Axes, data: ProgressData) -> None:
 # smaller budget, exactly, over every way to pick k of the completed trials.
 
 
-STUDIES = 4  # drawn side by side
+_STUDIES = 4  # drawn side by side
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ class BestOfKData:
         """The studies there is room for: the best ones, in their order."""
         turned = 1.0 if self.minimize else -1.0
         ranked = sorted(self.studies, key=lambda study: turned * study.budgets[-1].mean)
-        return tuple(study for study in self.studies if study in ranked[:STUDIES])
+        return tuple(study for study in self.studies if study in ranked[:_STUDIES])
 
 
 def best_of_k(results: Results) -> Figure[BestOfKData]:
@@ -327,8 +327,8 @@ def _best_of_k_caption(data: BestOfKData) -> tuple[Message, ...]:
         said.insert(0, Message("figure.best_of_k", {"metric": data.metric}))
     else:
         said.append(Message("figure.best_of_k.nothing", {"adaptive": data.adaptive}))
-    if len(data.studies) > STUDIES:
-        left = len(data.studies) - STUDIES
+    if len(data.studies) > _STUDIES:
+        left = len(data.studies) - _STUDIES
         said.append(Message("figure.best_of_k.left_out", {"studies": left}))
     if data.detect is not None and data.studies:
         said.append(Message("figure.best_of_k.detect", {"detect": data.detect}))
@@ -387,7 +387,7 @@ def _draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
 # Judged by the last value, a trial has no best step, and the figure is void.
 
 
-BINS = 20
+_BINS = 20
 
 
 @dataclass(frozen=True)
@@ -473,7 +473,7 @@ def draw_best_step(canvas: Canvas, data: BestStepData) -> None:
     if not data.steps:
         nothing(axes, words_of("best_step.nothing"))
         return
-    edges = np.linspace(0, max(1, data.max_train_steps), BINS + 1)
+    edges = np.linspace(0, max(1, data.max_train_steps), _BINS + 1)
     # the best ones in the same bins as all, and as wide
     every, best = (np.histogram(steps, edges)[0] for steps in (data.steps, data.top))
     how: dict[str, Any] = {"align": "edge", "width": np.diff(edges), "edgecolor": PAPER}

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-STUDIES = 4  # drawn side by side
+_STUDIES = 4  # drawn side by side
 MOST = 12  # hyperparameters drawn of a study
 
 
@@ -150,14 +150,14 @@ def _caption(data: SensitivityData) -> tuple[Message, ...]:
         said.append(Message("figure.sensitivity.conditional"))
     if data.adaptive:
         said.append(Message("figure.sensitivity.adaptive", {"adaptive": data.adaptive}))
-    if len(data.studies) > STUDIES:
-        said.append(Message("figure.sensitivity.left_out", {"studies": STUDIES}))
+    if len(data.studies) > _STUDIES:
+        said.append(Message("figure.sensitivity.left_out", {"studies": _STUDIES}))
     return tuple(said)
 
 
 def _draw_sensitivity(canvas: Canvas, data: SensitivityData) -> None:
     """Draw a bar for each hyperparameter: coloured where it is seen to matter, grey where not."""
-    shown = data.studies[:STUDIES]
+    shown = data.studies[:_STUDIES]
     # every study in the order of the first, so that a row is one hyperparameter
     names = list(dict.fromkeys(one.name for study in shown for one in study.importances))[:MOST]
     grid = canvas.subplots(1, max(1, len(shown)), sharey=True, sharex=True, squeeze=False)[0]

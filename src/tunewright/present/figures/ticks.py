@@ -87,9 +87,9 @@ def ticks(searched: Range) -> tuple[Tick, ...]:
 # ---- which values an axis can show, whether it is logarithmic, and where its ticks stand
 
 
-WIDE = 20.0  # highest over lowest value from which an axis is logarithmic
+_WIDE = 20.0  # highest over lowest value from which an axis is logarithmic
 LARGEST = 1e100  # values beyond it stand at the margin: differences of them overflow
-SMALLEST = 1e-100  # values below it are drawn as zero
+_SMALLEST = 1e-100  # values below it are drawn as zero
 
 Floats = npt.NDArray[np.float64]
 
@@ -104,7 +104,7 @@ def drawable(values: npt.ArrayLike) -> Floats:
     with np.errstate(invalid="ignore"):
         size = np.abs(shown)
     shown[~(size <= LARGEST)] = np.nan
-    shown[size < SMALLEST] = 0.0
+    shown[size < _SMALLEST] = 0.0
     return shown
 
 
@@ -126,7 +126,7 @@ def extent(values: npt.ArrayLike) -> tuple[float, float]:
 
 
 def set_scale(
-    axes: Axes, which: Literal["x", "y"], values: npt.ArrayLike, wide: float = WIDE
+    axes: Axes, which: Literal["x", "y"], values: npt.ArrayLike, wide: float = _WIDE
 ) -> bool:
     """Make an axis logarithmic for positive values that lie far apart; whether it was made so."""
     shown = drawable(values)
@@ -146,7 +146,7 @@ def set_scale(
     return True
 
 
-def is_wide(values: Floats, wide: float = WIDE) -> bool:
+def is_wide(values: Floats, wide: float = _WIDE) -> bool:
     """Whether values are better seen by their logarithm.
 
     >>> is_wide(np.array([0.1, 3.0])), is_wide(np.array([0.1, 1.0])), is_wide(np.array([0.0, 9.0]))

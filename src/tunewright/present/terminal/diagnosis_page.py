@@ -8,14 +8,14 @@ from rich.text import Text
 from tunewright.diagnosis.answer import Answer, Diagnosis
 from tunewright.messages import Message, words
 
-STYLES = {"warn": "bold red", "note": "yellow", "ok": "green", "cannot_judge": "dim"}
+_STYLES = {"warn": "bold red", "note": "yellow", "ok": "green", "cannot_judge": "dim"}
 ORDER = ("warn", "note", "ok", "cannot_judge")
-MOST_RUNS = 50  # shown one by one
+_MOST_RUNS = 50  # shown one by one
 
 
 def print_diagnosis(found: Diagnosis, console: Console, everything: bool = False) -> None:
     """Print what was found, run by run; with `everything` the clean bills and silences too."""
-    for run in found.runs[:MOST_RUNS]:
+    for run in found.runs[:_MOST_RUNS]:
         own = [one for one in found.answers if one.run == run.name]
         read = ", ".join(f"{n} ({kind})" for n, kind in run.metrics.items() if kind != "other")
         console.print(Text(f"{words.printable(run.name)}: {words.printable(read)}"), soft_wrap=True)
@@ -30,7 +30,7 @@ def print_diagnosis(found: Diagnosis, console: Console, everything: bool = False
 
 def _print_answer(one: Answer, console: Console) -> None:
     said = one.words
-    line = Text(f"  {one.verdict:12}  ", style=STYLES[one.verdict])
+    line = Text(f"  {one.verdict:12}  ", style=_STYLES[one.verdict])
     line.append(f"{one.question}: {words.printable(said.headline)}")
     console.print(line, soft_wrap=True)
     for text in said.evidence:

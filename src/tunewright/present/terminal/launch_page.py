@@ -13,7 +13,7 @@ from tunewright.messages import Message, words
 from tunewright.present.terminal.screen import cell, say, table
 from tunewright.stats.spread import Spread
 
-STYLES: dict[str, str] = {"launch": "bold green", "keep": "bold", "undecided": "bold yellow"}
+_STYLES: dict[str, str] = {"launch": "bold green", "keep": "bold", "undecided": "bold yellow"}
 _HELD = "launch.holds_for"  # the code of a caveat: a value that both arms share
 
 
@@ -22,9 +22,9 @@ def print_report(report: LaunchReport, console: Console) -> None:
     launch = report.decision
     if launch is None:
         if report.plan is not None:
-            print_plan(report.plan)
+            _print_plan(report.plan)
         else:
-            say(words.printable(report.headline), style=STYLES["launch"])
+            say(words.printable(report.headline), style=_STYLES["launch"])
         return
     _print_launch(launch)
     if report.interrupted:
@@ -37,7 +37,7 @@ def print_report(report: LaunchReport, console: Console) -> None:
 
 def _print_launch(launch: Launch) -> None:
     """The headline, the arms, the reasons in their order, and the caveats."""
-    say(words.printable(launch.headline), style=STYLES[launch.verdict])
+    say(words.printable(launch.headline), style=_STYLES[launch.verdict])
     say(f"  candidate  {words.printable(launch.candidate)}")
     say(f"  baseline   {words.printable(launch.baseline)}")
     for reason in launch.reasons:
@@ -66,7 +66,7 @@ def look_line(launch: Launch) -> str:
     return Message("launch.look", facts).text
 
 
-def print_plan(plan: LaunchPlan) -> None:
+def _print_plan(plan: LaunchPlan) -> None:
     """What a launch would do, what it costs, and what it could find."""
     say(f"candidate  {plan.candidate}  {_shown(plan.candidate)}")
     say(f"baseline   {plan.baseline}  {_shown(plan.baseline)}  ({plan.why_baseline})")
@@ -103,7 +103,7 @@ def print_history(history: LaunchHistory, console: Console) -> None:
         when = f"{one.written.astimezone():%Y-%m-%d %H:%M}"
         against = f" over {one.baseline}" if one.baseline is not None else ""
         text = Text(f"{when}  ")
-        text.append(f"{one.verdict:<9}", style=STYLES.get(one.verdict, ""))
+        text.append(f"{one.verdict:<9}", style=_STYLES.get(one.verdict, ""))
         text.append(f"  {words.printable(f'{one.candidate}{against}')}")
         console.print(text, soft_wrap=True)
         for line in (_evidence(one).text, f"{one.who}: {one.why or one.goal}"):

@@ -24,8 +24,8 @@ from tunewright.search.search import Search
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 
-LABEL = 12
-FIRST = 3  # configurations shown of each study
+_LABEL = 12
+_FIRST = 3  # configurations shown of each study
 _HOUR_S = 3600
 SEARCH = {"halton": "", "listed": " --listed FILE"}  # how a search is asked for, by its name
 
@@ -57,7 +57,7 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
         (study.label, dict(suggestion.configuration))
         for study in prepared.studies
         if not search.adaptive
-        for suggestion in search.suggest(study, (), min(FIRST, study.trials))
+        for suggestion in search.suggest(study, (), min(_FIRST, study.trials))
     ]
     return Plan(
         prepared,
@@ -102,7 +102,7 @@ def print_plan(own: Plan, objective: str, console: Console) -> None:
     """Print the plan."""
     console.print(Text.assemble((words.printable(own.round.name), "bold"), f"  {own.round.asks}"))
     for label, text in lines(own, objective):
-        console.print(Text.assemble((padded(label, LABEL), "dim"), text), soft_wrap=True)
+        console.print(Text.assemble((padded(label, _LABEL), "dim"), text), soft_wrap=True)
     if own.first:
         console.print()
         hidden = (*without_fixed(own.round), *own.round.scientific)
@@ -153,14 +153,14 @@ def print_beliefs(results: Results, beliefs: tuple[Belief, ...], console: Consol
     for belief in beliefs:
         if len(beliefs) > 1:
             console.print(Text(f"\n{words.printable(belief.study.label)}", style="bold"))
-        for line in belief_lines(results, belief):
+        for line in _belief_lines(results, belief):
             console.print(Text(line), soft_wrap=True)
         if belief.infeasible and belief.axes:
             console.print(Text("feasible where the others are as recommended:"))
             console.print(_map(belief.axes))
 
 
-def belief_lines(results: Results, belief: Belief) -> Iterator[str]:
+def _belief_lines(results: Results, belief: Belief) -> Iterator[str]:
     """The sentences of one study, the verdict first."""
     learned = f"learnt from {words.count(belief.outcomes, 'trial')}"
     if belief.earlier:

@@ -16,7 +16,7 @@ from tunewright.present.terminal.screen import cell, earlier_line, say, table
 from tunewright.probes.probe import Answer
 from tunewright.store.results import Results
 
-INDENT = 4  # the number of a proposal and the space after it
+_INDENT = 4  # the number of a proposal and the space after it
 _MOST_CHANGES = 6
 _UNSAID = ("seed",)  # changes that need no line
 
@@ -30,11 +30,11 @@ def print_proposals(results: Results, proposals: Sequence[Proposal], console: Co
         console.print(Text(line, style="dim"), soft_wrap=True)
     width = max((len(one.kind) for one in proposals), default=0)
     for number, one in enumerate(proposals, start=1):
-        text = Text(f"{number}".ljust(INDENT))
+        text = Text(f"{number}".ljust(_INDENT))
         text.append(f"{one.kind.ljust(width)}  ", style="bold" if number == 1 else "")
         text.append(words.printable(one.reason.text))
         console.print(text, soft_wrap=True)
-        arrow = " " * (INDENT + width) + "  "
+        arrow = " " * (_INDENT + width) + "  "
         for change in _changes(results.round, one):
             console.print(Text(f"{arrow}{words.printable(change)}", style="dim"), soft_wrap=True)
         for action in one.actions if one.round is None else ():

@@ -11,12 +11,12 @@ from tunewright.messages import Message, words
 from tunewright.present.terminal.screen import cell, table
 from tunewright.referee.answers import Audit, Cost, Decision, Quote, Status
 
-STYLES = {"keep": "bold green", "discard": "", "undecided": "yellow"}
+_STYLES = {"keep": "bold green", "discard": "", "undecided": "yellow"}
 
 
 def print_decision(one: Decision, console: Console) -> None:
     """One sentence, the values, and what it cost."""
-    console.print(Text(words.printable(one.sentence), style=STYLES[one.verdict]), soft_wrap=True)
+    console.print(Text(words.printable(one.sentence), style=_STYLES[one.verdict]), soft_wrap=True)
     if one.values:
         values = ", ".join(words.number(value) for value in one.values)
         console.print(Text(f"values {values}; sd of one run {words.number(one.sd)}", style="dim"))
@@ -65,7 +65,7 @@ def print_decisions(decisions: Sequence[Decision], console: Console) -> None:
         rows.add_row(
             cell(one.number),
             cell(one.commit[:12]),
-            cell(one.verdict, STYLES[one.verdict]),
+            cell(one.verdict, _STYLES[one.verdict]),
             cell(words.number(one.expected_gain)),
             cell(f"{low} to {high}"),
             cell(one.runs),

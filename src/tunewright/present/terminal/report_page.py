@@ -19,13 +19,13 @@ from tunewright.store.results import Results
 # ---- the checklist on a screen: what warns first, as headline, evidence and actions
 
 
-SIGNS: dict[Verdict, tuple[str, str]] = {
+_SIGNS: dict[Verdict, tuple[str, str]] = {
     "warn": ("warn", "bold yellow"),
     "note": ("note", "cyan"),
     "ok": ("ok", "green"),
     "cannot_judge": ("?", "dim"),
 }
-INDENT = 6  # the width of a verdict and the space after it
+_INDENT = 6  # the width of a verdict and the space after it
 
 
 def print_checklist(
@@ -43,7 +43,7 @@ def print_checklist(
         lines = lines_of(entry.actions[:most], reader)
         for line in lines if lines != before else ():
             console.print(
-                Text(f"{' ' * (INDENT + width + 2)}-> {line}", style="dim"), soft_wrap=True
+                Text(f"{' ' * (_INDENT + width + 2)}-> {line}", style="dim"), soft_wrap=True
             )
         before = lines
     if earlier := earlier_line(results):
@@ -56,13 +56,13 @@ def _print_found(entry: Entry, width: int, console: Console) -> None:
 
     What is fine or cannot be judged is one line, with its evidence in brackets.
     """
-    sign, style = SIGNS[entry.verdict]
+    sign, style = _SIGNS[entry.verdict]
     terse = entry.verdict in TERSE
-    below = " " * (INDENT + width + 2)
+    below = " " * (_INDENT + width + 2)
     for place, (about, found) in enumerate(entry.found):
         line = Text(below)
         if place == 0:
-            line = Text(padded(sign, INDENT), style=style)
+            line = Text(padded(sign, _INDENT), style=style)
             line.append(f"{entry.check.ljust(width)}  ", style="" if terse else "bold")
         line.append(f"{words.printable(about)}: " if about else "", style="")
         line.append(words.printable(found.headline), style="" if terse else "bold")
@@ -87,7 +87,7 @@ def _print_all_failed(results: Results, console: Console, reader: Reader) -> Non
     said = Message("checklist.all_failed", facts).text
     console.print(Text(said, style="bold red"), soft_wrap=True)
     for line in lines_of([ShowTrial(results.round.name, first.number or 0)], reader):
-        console.print(Text(f"{' ' * INDENT}-> {line}"), soft_wrap=True)
+        console.print(Text(f"{' ' * _INDENT}-> {line}"), soft_wrap=True)
 
 
 def _tally(results: Results, findings: Sequence[Finding]) -> str:
@@ -98,7 +98,7 @@ def _tally(results: Results, findings: Sequence[Finding]) -> str:
 # ---- report page
 
 
-LABEL = 12  # width of the left column
+_LABEL = 12  # width of the left column
 
 
 def print_report(
@@ -111,7 +111,7 @@ def print_report(
     """Print the report: verdict first, then what every figure shows, in words."""
 
     def line(label: str, text: str, style: str = "") -> None:
-        made = Text.assemble((padded(label, LABEL), "dim"), (words.one_line(text), style))
+        made = Text.assemble((padded(label, _LABEL), "dim"), (words.one_line(text), style))
         console.print(made, soft_wrap=True)
 
     console.print(Text(words.printable(results.round.name), style="bold"))

@@ -25,7 +25,7 @@ MOST_REASONS = 5  # of one status, each on a line
 ORDER: tuple[Status, ...] = (
     *("completed", "infeasible", "failed", "pruned", "unmeasured", "running", "pending"),
 )
-LABEL = 12  # width of the left column
+_LABEL = 12  # width of the left column
 
 
 def print_round(results: Results, console: Console) -> None:
@@ -94,7 +94,7 @@ def studies_table(results: Results) -> RenderableType:
     hidden = (*without_fixed(results.round), *results.round.scientific)
     for study in results.studies:
         trials = results.of(study)
-        best = best_of(results, trials)
+        best = _best_of(results, trials)
         counts = [str(sum(t.status == status for t in trials)) for status in present]
         row: list[object] = ["-", "-", ""]
         if best is not None:
@@ -104,7 +104,7 @@ def studies_table(results: Results) -> RenderableType:
     return made
 
 
-def best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
+def _best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
     """The best completed one of these trials."""
     completed = [trial for trial in trials if trial.value is not None]
     return max(completed, key=lambda t: results.objective.sign * (t.value or 0.0), default=None)
@@ -151,7 +151,7 @@ def _shown(searched: Range | None) -> str:
 
 
 def _print_pair(console: Console, title: str, text: str) -> None:
-    line = Text.assemble((padded(title, LABEL), "dim"), text)
+    line = Text.assemble((padded(title, _LABEL), "dim"), text)
     console.print(line, soft_wrap=True)
 
 
@@ -229,7 +229,7 @@ def details(row: Tracked) -> Text:
     text = Text(words.printable(row.asks))
     for title, content in _labelled(row):
         text.append("\n")
-        text.append(padded(title, LABEL), style="dim")
+        text.append(padded(title, _LABEL), style="dim")
         text.append(words.printable(content))
     return text
 

@@ -21,10 +21,10 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 from tunewright.stores import History
 
-LABEL = 12
-WIDE = 10.0  # highest over lowest value from which a curve is drawn by its logarithm
+_LABEL = 12
+_WIDE = 10.0  # highest over lowest value from which a curve is drawn by its logarithm
 LINES = 60  # of uncommitted changes shown; --json has all that were kept
-TAIL = 20  # lines of a log shown; the rest is in the trial's folder
+_TAIL = 20  # lines of a log shown; the rest is in the trial's folder
 
 
 def print_trial(results: Results, trial: Trial, history: History, console: Console) -> None:
@@ -47,7 +47,7 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
         console.print(_attempts_table(history.attempts))
     if trial.detail:
         console.print()
-        tail = words.printable_lines(trial.detail).splitlines()[-TAIL:]
+        tail = words.printable_lines(trial.detail).splitlines()[-_TAIL:]
         console.print(Text("\n".join(f"  {line}" for line in tail)), soft_wrap=True)
     if history.provenance is not None:
         console.print()
@@ -89,7 +89,7 @@ def _running_line(own: Standing) -> str:
 
 def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterator[tuple[str, str]]:
     """Study, rank, time, attempts, memory, seed and folder."""
-    if where := place_of(trial.detail):
+    if where := _place_of(trial.detail):
         yield "where", words.printable(where)
     study = results.studies[trial.study]
     yield "study", words.printable(study.label)
@@ -123,10 +123,10 @@ def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterat
         yield "command" if results.imported else "again", words.printable(trial.command)
 
 
-def place_of(detail: str) -> str:
+def _place_of(detail: str) -> str:
     """The line of the training program that a traceback ends in; ours and libraries' are passed by.
 
-    >>> place_of('File "/home/me/train.py", line 88, in train')
+    >>> _place_of('File "/home/me/train.py", line 88, in train')
     '/home/me/train.py:88'
     """
     frames = re.findall(r'File "([^"]+)", line (\d+)', detail)
@@ -171,7 +171,7 @@ def _curves_table(trial: Trial) -> RenderableType:
 def drawn(values: Sequence[float]) -> str:
     """The curve as one line; positive values over a wide range are drawn by their logarithm."""
     finite = [v for v in values if math.isfinite(v)]
-    if not finite or min(finite) <= 0 or max(finite) < WIDE * min(finite):
+    if not finite or min(finite) <= 0 or max(finite) < _WIDE * min(finite):
         return words.sparkline(values)
     return words.sparkline([math.log(v) if math.isfinite(v) else v for v in values]) + " log"
 
@@ -214,7 +214,7 @@ def _said(what: str, **facts: object) -> Words:
 
 
 def _print_pair(console: Console, label: str, text: str) -> None:
-    console.print(Text.assemble((padded(label, LABEL), "dim"), text), soft_wrap=True)
+    console.print(Text.assemble((padded(label, _LABEL), "dim"), text), soft_wrap=True)
 
 
 # ---- offline evaluations on a screen: a line per trial, and the look at the test set

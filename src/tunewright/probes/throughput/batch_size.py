@@ -92,7 +92,7 @@ def batch_size(
     budget = what.budget if isinstance(what, Workload) else None
     with through(kept_in, "probe batch-size", trials=0, budget=budget):
         answer = probe_rig(
-            opener(subject, processes, memory_gb),
+            _opener(subject, processes, memory_gb),
             subject,
             asked,
             cost or Cost(),
@@ -100,8 +100,8 @@ def batch_size(
             again=again,
             say=lines_for(progress),
             started=started,
-            alone=opener(subject, 1, memory_gb) if processes > 1 else None,
-            longest=None if largest is None else opener(largest, processes, memory_gb),
+            alone=_opener(subject, 1, memory_gb) if processes > 1 else None,
+            longest=None if largest is None else _opener(largest, processes, memory_gb),
             ahead=_second_needed(subject, asked)
             and (again or not has_answer(kept_in, subject.name)),
         )
@@ -117,7 +117,7 @@ def _refuse_torchrun() -> None:
         raise DesignError("throughput.under_torchrun", processes=launched)
 
 
-def opener(subject: Subject, processes: int, memory_gb: float | None) -> OpenRig:
+def _opener(subject: Subject, processes: int, memory_gb: float | None) -> OpenRig:
     """How to start fresh processes."""
     limit = None if memory_gb is None else memory_gb * 1024
     return lambda: ProcessRig(subject, processes, limit)

@@ -42,7 +42,7 @@ from tunewright.probes.throughput.subject import ProbeHandle
 
 
 TOGETHER_S = 0.002  # a line this soon after another came from the same buffer: the last one counts
-FEWEST = 3  # windows, however seldom the program prints
+_FEWEST = 3  # windows, however seldom the program prints
 ENOUGH_S = 20.0  # with the fewest windows, no longer than this is waited for more
 LOOK_S = 0.01
 
@@ -111,7 +111,7 @@ class Stamps:
         base = self.last or self.beyond(0, alive, patience_s)
         self._forget_before(base)
         found: list[float] = []
-        fewest = min(FEWEST, len(steps))
+        fewest = min(_FEWEST, len(steps))
         for count in steps:
             try:
                 end = self.beyond(base.step + count, alive, patience_s)
@@ -133,13 +133,13 @@ class Stamps:
 # ---- command worker
 
 
-EVAL_EVERY = 100  # steps, where the workload has none: seldom enough not to be most of the time
-FIRST_LINE_S = 580.0  # compilation may take minutes; the rig waits a little longer
-NEXT_LINE_S = 120.0
-LARGEST_FILE = 10 * 2**20  # bytes; a larger one is data, not the program
-GPU_FILE = re.compile(r"/dev/nvidia(-uvm|\d+)$")  # open in every process that computes on one
-LAST_WORDS = 20_000  # characters that are searched for words about memory
-HINT = 'print a line {"step": n} every second or so, from the first steps on'
+_EVAL_EVERY = 100  # steps, where the workload has none: seldom enough not to be most of the time
+_FIRST_LINE_S = 580.0  # compilation may take minutes; the rig waits a little longer
+_NEXT_LINE_S = 120.0
+_LARGEST_FILE = 10 * 2**20  # bytes; a larger one is data, not the program
+_GPU_FILE = re.compile(r"/dev/nvidia(-uvm|\d+)$")  # open in every process that computes on one
+_LAST_WORDS = 20_000  # characters that are searched for words about memory
+_HINT = 'print a line {"step": n} every second or so, from the first steps on'
 
 
 class StampedHandle(ProbeHandle):
@@ -157,7 +157,7 @@ class StampedHandle(ProbeHandle):
         self._stamps.add(as_step(step))
 
 
-class StampedControl:
+class _StampedControl:
     """What a probed program needs beside its handle; no trial is behind it."""
 
     def __init__(self, run: StampedHandle) -> None:
@@ -180,7 +180,7 @@ class StampedControl:
         """The folder is removed when the probe ends."""
 
 
-class Program:
+class _Program:
     """One run of the command's program, listened to by a thread."""
 
     def __init__(self, command: Command, handle: StampedHandle, stamps: Stamps) -> None:
@@ -193,7 +193,7 @@ class Program:
 
     def _listen(self, command: Command, handle: StampedHandle) -> None:
         try:
-            run_program(command, StampedControl(handle))
+            run_program(command, _StampedControl(handle))
         except BaseException as error:  # reported when the rig asks
             self.error = error
 
@@ -206,7 +206,7 @@ class Program:
     def on_gpu(self) -> bool:
         """Whether one of its processes has a GPU open."""
         return any(
-            GPU_FILE.match(target)
+            _GPU_FILE.match(target)
             for process in self._processes()
             for target in _open_files(process.pid)
         )
@@ -225,7 +225,7 @@ class Program:
         return process_tree.descendants(os.getpid(), process_tree.table())
 
 
-class CommandWorker:
+class _CommandWorker:
     """Takes the rig's orders about a command."""
 
     def __init__(self, source: int, target: int, folder: Path) -> None:
@@ -234,7 +234,7 @@ class CommandWorker:
         self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
         self._about: Head = {}
         self._command: Command | None = None
-        self._program: Program | None = None
+        self._program: _Program | None = None
 
     def work(self) -> NoReturn:
         """Obey until the rig goes away."""
@@ -284,10 +284,10 @@ class CommandWorker:
         self._end_program()
         configuration = {**self._about["configuration"], self._about["batch_name"]: batch_size}
         stamps = Stamps()
-        every = self._about["eval_every"] or EVAL_EVERY
+        every = self._about["eval_every"] or _EVAL_EVERY
         handle = StampedHandle(configuration, self._folder, stamps, every)
-        self._program = program = Program(self._command, handle, stamps)
-        stamps.beyond(0, lambda: program.alive, FIRST_LINE_S)
+        self._program = program = _Program(self._command, handle, stamps)
+        stamps.beyond(0, lambda: program.alive, _FIRST_LINE_S)
         facts: Head = {"device": "cuda", "total_mb": None, "free_mb": None}
         if not program.on_gpu:
             room = available_mb(program.peak_mb())
@@ -297,7 +297,7 @@ class CommandWorker:
     def _run(self, windows: list[int]) -> None:
         assert self._program is not None
         program = self._program
-        seconds = program.stamps.windows(windows, lambda: program.alive, NEXT_LINE_S)
+        seconds = program.stamps.windows(windows, lambda: program.alive, _NEXT_LINE_S)
         peak = None if program.on_gpu else program.peak_mb()
         self._sender.send(
             {
@@ -316,7 +316,7 @@ class CommandWorker:
         for word in self._command.words:
             named = Path("".join(word.texts))
             with contextlib.suppress(OSError):
-                if not word.fields and named.is_file() and named.stat().st_size < LARGEST_FILE:
+                if not word.fields and named.is_file() and named.stat().st_size < _LARGEST_FILE:
                     digest.update(named.read_bytes())
         device = "GPU of the same machine, " if self._program.on_gpu else ""
         return {
@@ -333,8 +333,8 @@ class CommandWorker:
         if program.alive:
             last = program.stamps.last
             after = f" after step {last.step}" if last else ""
-            waited = NEXT_LINE_S if last else FIRST_LINE_S
-            text = f"it printed no step{after} for {waited:.0f} s: {HINT}"
+            waited = _NEXT_LINE_S if last else _FIRST_LINE_S
+            text = f"it printed no step{after} for {waited:.0f} s: {_HINT}"
             return self._failed(kind, text, memory_short=False)
         if program.error is not None:
             outcome, said, _ = judge(program.error)
@@ -345,7 +345,7 @@ class CommandWorker:
             return self._failed(kind, text, short)
         last = program.stamps.last
         if last is None:
-            return self._failed(kind, f"it ended without printing a step: {HINT}", False)
+            return self._failed(kind, f"it ended without printing a step: {_HINT}", False)
         self._failed(
             kind,
             f"it ended after step {last.step}, before it could be timed: it must be able to run "
@@ -369,7 +369,7 @@ class CommandWorker:
     def _last_words(self) -> str:
         """What the program has printed beside its steps: all of it goes to our own output."""
         with contextlib.suppress(OSError):
-            return (self._folder / "output").read_text(errors="replace")[-LAST_WORDS:]
+            return (self._folder / "output").read_text(errors="replace")[-_LAST_WORDS:]
         return ""
 
 
@@ -387,7 +387,7 @@ def main(arguments: list[str]) -> NoReturn:
     source, target = int(arguments[0]), int(arguments[1])
     for descriptor in (source, target):
         os.set_inheritable(descriptor, False)
-    CommandWorker(source, target, Path(arguments[2])).work()
+    _CommandWorker(source, target, Path(arguments[2])).work()
 
 
 if __name__ == "__main__":

@@ -47,12 +47,12 @@ from tunewright.store.store import Store
 # A stage that takes little, or whose trait could not be tried, gets no advice.
 
 
-LARGE = 0.3  # of the work on a batch, from which a stage is worth a change
-WAITS = 0.5  # of a stage's time off the processor: it waits, for a disk or a network
-FASTER = 2.0  # on a whole batch, from which batching first is worth it
-FITS = 0.25  # of the free memory that a cache may take
-HEAVY = 0.1  # of a batch's bytes, from which unused features matter
-READ = "read"
+_LARGE = 0.3  # of the work on a batch, from which a stage is worth a change
+_WAITS = 0.5  # of a stage's time off the processor: it waits, for a disk or a network
+_FASTER = 2.0  # on a whole batch, from which batching first is worth it
+_FITS = 0.25  # of the free memory that a cache may take
+_HEAVY = 0.1  # of a batch's bytes, from which unused features matter
+_READ = "read"
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,11 @@ def advised(
     found: list[Message] = []
     for stage in sorted(loading, key=lambda each: -each.seconds_per_batch):
         share = stage.seconds_per_batch / total if total else 0.0
-        if share < LARGE:
+        if share < _LARGE:
             continue
         facts = {"stage": stage.name, "ms": stage.seconds_per_batch * 1e3, "share": share}
         found += _of_stage(stage, facts, size)
-    heavy = {name: part for name, part in unused.items() if part >= HEAVY}
+    heavy = {name: part for name, part in unused.items() if part >= _HEAVY}
     if heavy:
         facts = {"names": sorted(heavy), "share": sum(heavy.values())}
         found.append(Message("probe.input_advice.drop_unused", facts))
@@ -85,17 +85,17 @@ def advised(
 
 def _of_stage(stage: Stage, facts: Mapping[str, object], size: DataSize | None) -> list[Message]:
     found = []
-    waits = stage.waiting_share is not None and stage.waiting_share >= WAITS
-    if waits and stage.name == READ:
+    waits = stage.waiting_share is not None and stage.waiting_share >= _WAITS
+    if waits and stage.name == _READ:
         more = {"waiting_share": stage.waiting_share}
         found.append(Message("probe.input_advice.colocate", {**facts, **more}))
-    if stage.batched_speedup is not None and stage.batched_speedup >= FASTER:
+    if stage.batched_speedup is not None and stage.batched_speedup >= _FASTER:
         more = {"times": stage.batched_speedup}
         found.append(Message("probe.input_advice.batch_first", {**facts, **more}))
-    if stage.same_again and size is not None and size.all_mb <= FITS * size.free_mb:
+    if stage.same_again and size is not None and size.all_mb <= _FITS * size.free_mb:
         more = {"all_mb": size.all_mb, "free_mb": size.free_mb}
         found.append(Message("probe.input_advice.cache", {**facts, **more}))
-    elif stage.same_again and not (waits and stage.name == READ):
+    elif stage.same_again and not (waits and stage.name == _READ):
         found.append(Message("probe.input_advice.offline", facts))
     if stage.same_again is False:
         found.append(Message("probe.input_advice.on_device", facts))
@@ -108,10 +108,10 @@ def _of_stage(stage: Stage, facts: Mapping[str, object], size: DataSize | None) 
 # round of its workers; a shuffle buffer or a file that is opened stalls at its own interval.
 
 
-CORRELATED = 0.5  # autocorrelation from which a period is believed
+_CORRELATED = 0.5  # autocorrelation from which a period is believed
 LONGEST = 128  # steps of a period looked for
-FEWEST_PERIODS = 4  # in the series, for a period to be seen
-LATE = 4.0  # times the median: a stall rather than a wait
+_FEWEST_PERIODS = 4  # in the series, for a period to be seen
+_LATE = 4.0  # times the median: a stall rather than a wait
 
 
 @dataclass(frozen=True)
@@ -130,13 +130,13 @@ def find_stalls(waits: Sequence[float]) -> Stalls | None:
     8
     """
     series = np.asarray(waits, dtype=float)
-    longest = min(LONGEST, len(series) // FEWEST_PERIODS)
+    longest = min(LONGEST, len(series) // _FEWEST_PERIODS)
     if longest < 2 or series.max(initial=0.0) <= 0:
         return None
     # how long a stall lasts does not matter, only when it comes
-    late = series > max(LATE * float(np.median(series)), 0.25 * float(series.max()))
+    late = series > max(_LATE * float(np.median(series)), 0.25 * float(series.max()))
     marks = late.astype(float)
-    if not 2 * FEWEST_PERIODS <= 2 * marks.sum() <= len(series):
+    if not 2 * _FEWEST_PERIODS <= 2 * marks.sum() <= len(series):
         return None
     centred = marks - marks.mean()
     power = float(centred @ centred)
@@ -146,7 +146,7 @@ def find_stalls(waits: Sequence[float]) -> Stalls | None:
     found *= len(series) / (len(series) - lags)
     best = float(found.max())
     chance = 4 / np.sqrt(len(series))  # four deviations of white noise, over all lags
-    if best < max(CORRELATED, chance):
+    if best < max(_CORRELATED, chance):
         return None
     first = int(np.argmax(found >= 0.8 * best))  # its multiples correlate as well
     return Stalls(int(lags[first]), best, float(np.median(series[late])))
@@ -157,18 +157,18 @@ def find_stalls(waits: Sequence[float]) -> Stalls | None:
 
 Verdict = Literal["fine", "watch", "input_bound", "synchronised", "cannot_judge"]
 
-BLOCK = 50  # steps of a window
-CONFIRMED = 1.1  # real over cached
-BOUND, WATCH = 0.10, 0.03  # shares of waiting
-TOO_OFTEN = 1.0  # host waits per step
-PROFILED = 10  # steps
-LADDER = (0, 1, 2, 4, 8, 16)
-ALONE = 2  # windows that the loader is watched alone for, at each number of workers and in stages
-ENOUGH = 0.95  # of the best rung: the fewest workers that reach it
-FACTORS = (2, 4, 8)  # batches ahead of each worker; 2 is torch's own
-SHORTER = 0.03  # of the time that a deeper prefetch must save to be advised
-TRACED = 10  # steps
-NO_BATCHES = Message("probe.input_bound.no_batches")
+_BLOCK = 50  # steps of a window
+_CONFIRMED = 1.1  # real over cached
+_BOUND, _WATCH = 0.10, 0.03  # shares of waiting
+_TOO_OFTEN = 1.0  # host waits per step
+_PROFILED = 10  # steps
+_LADDER = (0, 1, 2, 4, 8, 16)
+_ALONE = 2  # windows that the loader is watched alone for, at each number of workers and in stages
+_ENOUGH = 0.95  # of the best rung: the fewest workers that reach it
+_FACTORS = (2, 4, 8)  # batches ahead of each worker; 2 is torch's own
+_SHORTER = 0.03  # of the time that a deeper prefetch must save to be advised
+_TRACED = 10  # steps
+_NO_BATCHES = Message("probe.input_bound.no_batches")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +217,7 @@ class InputBound(Answer):
             "slowdown": self.slowdown,
             "copy_share": self.copy_share,
             "slow_stage": self._slow_stage_facts,
-            "host_waits": often if waits.per_step >= TOO_OFTEN else None,
+            "host_waits": often if waits.per_step >= _TOO_OFTEN else None,
         }
         if self.waiting_share is None or self.slowdown is None:
             return Message("probe.input_bound.unknown", facts)
@@ -236,7 +236,7 @@ class InputBound(Answer):
     @property
     def _copies(self) -> bool:
         """Whether it is the copy that needs a look, and not the loader."""
-        return self.verdict == "watch" and self.copy_share > BOUND
+        return self.verdict == "watch" and self.copy_share > _BOUND
 
     @property
     def settings(self) -> Mapping[str, Value]:
@@ -252,7 +252,7 @@ class InputBound(Answer):
     @property
     def missing(self) -> tuple[Message, ...]:
         """What a judgement would need."""
-        return (NO_BATCHES,) if self.waiting_share is None else ()
+        return (_NO_BATCHES,) if self.waiting_share is None else ()
 
 
 def input_bound(
@@ -292,16 +292,16 @@ def input_bound(
     if subject.kind == "command":
         raise WorkloadError("input_bound.command", subject=subject.name, example=EXAMPLE)
     size = _size(subject, what, batch_size)
-    if steps < BLOCK:
-        raise DesignError("input_bound.too_few_steps", steps=steps, fewest=BLOCK)
-    ladder = LADDER if workers is None else tuple(workers)
+    if steps < _BLOCK:
+        raise DesignError("input_bound.too_few_steps", steps=steps, fewest=_BLOCK)
+    ladder = _LADDER if workers is None else tuple(workers)
     if any(count < 0 for count in ladder):
         raise DesignError("input_bound.bad_workers", ladder=list(ladder))
     traced = None if trace is None else Path(trace)
     if traced is not None and not traced.absolute().parent.is_dir():
         raise DesignError("input_bound.trace_folder", path=str(traced))
     timing = rule or TimingRule()
-    watched = ALONE * timing.window_s
+    watched = _ALONE * timing.window_s
     rungs: list[Rung] = []
     stages: list[Stage] = []
     depths: list[Depth] = []
@@ -314,9 +314,9 @@ def input_bound(
             rig.build(size)
             settled(lambda windows: rig.run(windows).seconds, timing)
             real, cached = _compared(rig, steps, say)
-            looked = rig.run([PROFILED], count_waits=True)
+            looked = rig.run([_PROFILED], count_waits=True)
             if traced is not None:
-                rig.trace(TRACED, traced)
+                rig.trace(_TRACED, traced)
         except OutOfMemory as error:
             raise WorkloadError(
                 "input_bound.out_of_memory", subject=subject.name, size=size, error=error
@@ -328,11 +328,11 @@ def input_bound(
             say(Message("probe.progress.loader", {"workers": usable}).text)
             rungs = rig.climb(usable, watched)
             stages = rig.stages(watched)
-            step_s = statistics.median(cached.seconds) / BLOCK
+            step_s = statistics.median(cached.seconds) / _BLOCK
             loading = own or _fewest(rungs, 1 / step_s) or 0
-            if loading and _waited(real) > WATCH:
-                say(Message("probe.progress.prefetch", {"factors": list(FACTORS)}).text)
-                factors = sorted({*FACTORS, loader.prefetch_factor or FACTORS[0]})
+            if loading and _waited(real) > _WATCH:
+                say(Message("probe.progress.prefetch", {"factors": list(_FACTORS)}).text)
+                factors = sorted({*_FACTORS, loader.prefetch_factor or _FACTORS[0]})
                 depths = rig.depths(loading, factors, step_s, watched)
     answer = concluded(
         subject.name,
@@ -371,7 +371,7 @@ def concluded(
     """The verdict from windows of 50 steps on real input and as many on a cached batch."""
     from tunewright.pipeline.throughput import Throughput
 
-    steps, seconds = BLOCK * len(real.seconds), sum(real.seconds)
+    steps, seconds = _BLOCK * len(real.seconds), sum(real.seconds)
     each = [wait for window in real.waits for wait in window]
     share = ratio = None
     verdict: Verdict = "cannot_judge"
@@ -380,20 +380,20 @@ def concluded(
         share = measured.waiting_share
         ratio = statistics.median(real.seconds) / statistics.median(cached.seconds)
         verdict = measured.verdict
-        if verdict == "input_bound" and ratio <= CONFIRMED:
+        if verdict == "input_bound" and ratio <= _CONFIRMED:
             verdict = "watch"
-        elif verdict in ("fine", "watch") and ratio > CONFIRMED and share > WATCH:
+        elif verdict in ("fine", "watch") and ratio > _CONFIRMED and share > _WATCH:
             verdict = "input_bound"
-    if waits.per_step >= TOO_OFTEN and verdict in ("fine", "cannot_judge"):
+    if waits.per_step >= _TOO_OFTEN and verdict in ("fine", "cannot_judge"):
         verdict = "synchronised"
     copy_s = sum(stage.seconds_per_batch for stage in stages if stage.name == COPY)
-    if verdict == "fine" and copy_s * steps > BOUND * seconds:
+    if verdict == "fine" and copy_s * steps > _BOUND * seconds:
         verdict = "watch"
-    needed = len(cached.seconds) * BLOCK / sum(cached.seconds)  # batches per second
+    needed = len(cached.seconds) * _BLOCK / sum(cached.seconds)  # batches per second
     fewest, workers = _fewest(ladder, needed), None if loader is None else loader.workers
     held = None if loader is None else loader.examples_mb
     data = None if held is None or free_mb is None else DataSize(held, free_mb)
-    stalls = find_stalls(each) if share is not None and share > WATCH else None
+    stalls = find_stalls(each) if share is not None and share > _WATCH else None
     return InputBound(
         subject=subject,
         batch_size=batch_size,
@@ -426,13 +426,13 @@ def deep_enough(depths: Sequence[Depth], own: int | None) -> int | None:
     4
     """
     waits = {depth.prefetch_factor: depth.waiting_share for depth in depths}
-    now = waits.get(own or FACTORS[0])
+    now = waits.get(own or _FACTORS[0])
     if now is None:
         return None
     least = min(waits.values())
-    if now - least < SHORTER:
+    if now - least < _SHORTER:
         return None
-    return min(factor for factor, share in waits.items() if share < least + SHORTER / 2)
+    return min(factor for factor, share in waits.items() if share < least + _SHORTER / 2)
 
 
 def _waited(ran: Ran) -> float:
@@ -455,11 +455,11 @@ def _compared(rig: ProcessRig, steps: int, say: Callable[[str], None]) -> tuple[
     While the cached ones run, loading continues ahead: the first real window after them is
     flattered and not counted.
     """
-    half = max(1, -(-steps // (2 * BLOCK)))
-    say(Message("probe.progress.steps", {"steps": 2 * half * BLOCK}).text)
+    half = max(1, -(-steps // (2 * _BLOCK)))
+    say(Message("probe.progress.steps", {"steps": 2 * half * _BLOCK}).text)
     started = time.monotonic()
     modes = [False] * half + [True] * (2 * half) + [False] * (half + 1)
-    ran = rig.run([BLOCK] * len(modes), modes)
+    ran = rig.run([_BLOCK] * len(modes), modes)
     after = 3 * half + 1
     say(Message("probe.progress.done", {"seconds": time.monotonic() - started}).text)
 
@@ -480,7 +480,7 @@ def _best(ladder: Sequence[Rung]) -> int | None:
     if not ladder:
         return None
     best = max(rung.batches_per_s for rung in ladder)
-    return min(rung.workers for rung in ladder if rung.batches_per_s >= ENOUGH * best)
+    return min(rung.workers for rung in ladder if rung.batches_per_s >= _ENOUGH * best)
 
 
 def _notes(
@@ -509,7 +509,7 @@ def _stall_notes(stalls: Stalls | None, loader: Loader | None) -> list[Message]:
 
 
 def _copy_notes(copy_s: float, step_s: float, pinned: bool) -> list[Message]:
-    if copy_s <= BOUND * step_s:
+    if copy_s <= _BOUND * step_s:
         return []
     facts = {"ms": copy_s * 1e3, "share": copy_s / step_s, "pinned": pinned}
     return [Message("probe.input_bound.slow_copy", facts)]

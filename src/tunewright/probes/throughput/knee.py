@@ -88,9 +88,9 @@ def passed(rates: Sequence[Rate]) -> bool:
 
 
 Kind = Literal["none", "input", "launch", "communication"]
-SLOWER = 1.1  # real over cached input, from which the input is the bottleneck
+_SLOWER = 1.1  # real over cached input, from which the input is the bottleneck
 IDLE = 0.6  # a device busy for less than this share waits for the host
-EFFICIENT = 0.8  # throughput of n processes over n times that of one
+_EFFICIENT = 0.8  # throughput of n processes over n times that of one
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def judge(
     seen: Sequence[Seen], knee: int, processes: int = 1, efficiency: float | None = None
 ) -> Bottleneck:
     """The verdict from all sizes measured, smallest first."""
-    if efficiency is not None and efficiency < EFFICIENT:
+    if efficiency is not None and efficiency < _EFFICIENT:
         return Bottleneck(
             "communication",
             Message(
@@ -144,7 +144,7 @@ def judge(
 def _slower(each: Seen) -> bool:
     assert each.cached is not None
     return each.cached.low / each.real.high > 1 and (
-        each.cached.examples_per_s / each.real.examples_per_s > SLOWER
+        each.cached.examples_per_s / each.real.examples_per_s > _SLOWER
     )
 
 

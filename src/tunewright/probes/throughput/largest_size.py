@@ -23,8 +23,8 @@ from tunewright.probes.throughput.rig import CannotStep, Device, OutOfMemory, Ra
 # and one real step there confirms it.
 
 
-STRAIGHT = 0.05  # misfit, of the growth, up to which a line is believed
-FLAT = 0.002  # growth over the whole ladder, of its peak, below which memory does not depend on it
+_STRAIGHT = 0.05  # misfit, of the growth, up to which a line is believed
+_FLAT = 0.002  # growth over the whole ladder, of its peak, below which memory does not depend on it
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class MemoryModel:
     @property
     def straight(self) -> bool:
         """Whether predictions from it may be tried."""
-        return self.misfit <= STRAIGHT and self.mb_per_example > 0
+        return self.misfit <= _STRAIGHT and self.mb_per_example > 0
 
     def peak_mb(self, batch_size: int) -> float:
         """What a batch size will take."""
@@ -72,7 +72,7 @@ class MemoryModel:
 def flat(points: Sequence[MemoryPoint]) -> bool:
     """Whether memory does not depend on the batch size, as far as the ladder went."""
     peaks = [point.peak_mb for point in points]
-    return max(peaks) - min(peaks) <= FLAT * max(peaks)
+    return max(peaks) - min(peaks) <= _FLAT * max(peaks)
 
 
 def fit_line(points: Sequence[MemoryPoint]) -> MemoryModel:
@@ -97,14 +97,14 @@ def fit_line(points: Sequence[MemoryPoint]) -> MemoryModel:
 # ---- largest size
 
 
-SAFE = 0.92  # of the memory may be held; the rest is for what no allocator counts
-FEWEST = 4  # sizes of the ladder
-VISIBLE = 0.03  # growth, of the limit, that a slope is read from
-HALFWAY = 0.5  # of the room for examples, which the ladder does not pass
-CORRECTIONS = 4
-CLOSE = 0.03  # of the limit: a size that leaves no more than this free is the largest
-AIM = 0.99  # of the limit, for a prediction: a little too much would have to be tried again
-BISECTIONS = 6
+_SAFE = 0.92  # of the memory may be held; the rest is for what no allocator counts
+_FEWEST = 4  # sizes of the ladder
+_VISIBLE = 0.03  # growth, of the limit, that a slope is read from
+_HALFWAY = 0.5  # of the room for examples, which the ladder does not pass
+_CORRECTIONS = 4
+_CLOSE = 0.03  # of the limit: a size that leaves no more than this free is the largest
+_AIM = 0.99  # of the limit, for a prediction: a little too much would have to be tried again
+_BISECTIONS = 6
 ROUND = 8  # sizes are multiples of this, from 64 on
 SETTLE = (1, 1, 1)  # windows: the first step allocates the optimizer's state
 
@@ -147,7 +147,7 @@ class Largest:
             return True
         if self.model is None or self.limit_mb is None or not self.model.straight:
             return False
-        return size <= self.batch_size and self.model.peak_mb(size) <= HALFWAY * self.limit_mb
+        return size <= self.batch_size and self.model.peak_mb(size) <= _HALFWAY * self.limit_mb
 
 
 def limit_of(device: Device, memory_mb: float | None) -> float:
@@ -155,7 +155,7 @@ def limit_of(device: Device, memory_mb: float | None) -> float:
     if device.total_mb is None or device.free_mb is None:
         return math.inf
     total = min(device.total_mb, memory_mb or math.inf)
-    return min(SAFE * total, device.free_mb)
+    return min(_SAFE * total, device.free_mb)
 
 
 @dataclass
@@ -264,8 +264,8 @@ def _climb(search: _Search) -> str:
     size, refused = search.points[0].batch_size, ""
     while (size := size * 2) <= search.bounds.most:
         growth = search.points[-1].peak_mb - search.points[0].peak_mb
-        enough = len(search.points) >= FEWEST and growth >= VISIBLE * search.limit_mb
-        if enough or _ahead(search) > HALFWAY:
+        enough = len(search.points) >= _FEWEST and growth >= _VISIBLE * search.limit_mb
+        if enough or _ahead(search) > _HALFWAY:
             break
         if search.step_s * 2 > search.bounds.longest_step_s:
             break
@@ -309,8 +309,8 @@ def _predicted(search: _Search, model: MemoryModel, last: MemoryPoint) -> Larges
     """Try what the line predicts; a line through what was found there predicts better."""
     good, held = last.batch_size, last.peak_mb
     bad: int | None = None
-    size = min(search.rounded(model.largest(AIM * search.limit_mb)), search.most)
-    for _ in range(CORRECTIONS):
+    size = min(search.rounded(model.largest(_AIM * search.limit_mb)), search.most)
+    for _ in range(_CORRECTIONS):
         if size <= good or (bad is not None and size >= bad):
             break
         try:
@@ -325,12 +325,12 @@ def _predicted(search: _Search, model: MemoryModel, last: MemoryPoint) -> Larges
             return _doubled(search, good, size)
         if found <= search.limit_mb:
             good, held = size, found
-            if size >= search.most or found >= (1 - CLOSE) * search.limit_mb:
+            if size >= search.most or found >= (1 - _CLOSE) * search.limit_mb:
                 break
         else:
             bad = size
         model = model.through(MemoryPoint(size, found))
-        size = min(search.rounded(model.largest(AIM * search.limit_mb)), search.most)
+        size = min(search.rounded(model.largest(_AIM * search.limit_mb)), search.most)
     return search.done(good, "memory model", held)
 
 
@@ -346,9 +346,9 @@ def _doubled(search: _Search, good: int, bad: int | None) -> Largest:
             good, held, size = size, found, size * 2
     if bad is None:
         return search.done(good, "asked", held)
-    for _ in range(BISECTIONS):
+    for _ in range(_BISECTIONS):
         size = search.rounded((good + bad) / 2)
-        if size <= good or size >= bad or bad - good <= CLOSE * good:
+        if size <= good or size >= bad or bad - good <= _CLOSE * good:
             break
         found = search.accepted(size)
         if found is None or found > search.limit_mb:

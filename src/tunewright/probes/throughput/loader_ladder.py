@@ -25,8 +25,8 @@ import numpy as np
 # what cannot be tried is not known (None), and nothing is advised about it.
 
 
-TRIED = 16  # examples in a stack
-REPEATED = 5  # timings, of which the best counts
+_TRIED = 16  # examples in a stack
+_REPEATED = 5  # timings, of which the best counts
 
 
 def same_again(stage: Callable[[Any], Any], value: Any) -> bool | None:
@@ -50,7 +50,7 @@ def batched_speedup(stage: Callable[[Any], Any], values: Sequence[Any]) -> float
     >>> batched_speedup(lambda x: x[::-1], [np.arange(3), np.arange(3) + 1]) is None
     True
     """
-    values = list(values)[:TRIED]
+    values = list(values)[:_TRIED]
     try:
         stacked = _stacked(values)
         if stacked is None:
@@ -134,7 +134,7 @@ def _close(one: Any, two: Any) -> bool:
 
 def _fastest(work: Callable[[], Any]) -> float:
     spent = []
-    for _ in range(REPEATED):
+    for _ in range(_REPEATED):
         before = time.perf_counter()
         work()
         spent.append(time.perf_counter() - before)
@@ -144,9 +144,9 @@ def _fastest(work: Callable[[], Any]) -> float:
 # ---- loader ladder
 
 
-WARMING = 2  # batches before the clock starts: workers have to come up
+_WARMING = 2  # batches before the clock starts: workers have to come up
 PIN, COPY = "pin", "copy to the device"
-TRANSFORMS = ("transform", "transforms")  # where datasets keep them, by torchvision's custom
+_TRANSFORMS = ("transform", "transforms")  # where datasets keep them, by torchvision's custom
 
 
 @dataclasses.dataclass(frozen=True)
@@ -270,7 +270,7 @@ def _traits(dataset: Any, places: Sequence[Any]) -> dict[str, tuple[bool | None,
     found: dict[str, tuple[bool | None, float | None]] = {
         first: (same_again(read, places[0]), None)
     }
-    values = [read(place) for place in places[:TRIED]]
+    values = [read(place) for place in places[:_TRIED]]
     for (name, _), part in zip(chain[1:], _parts(dataset), strict=True):
         found[name] = (same_again(part, values[0]), batched_speedup(part, values))
         values = [part(value) for value in values]
@@ -316,7 +316,7 @@ def _chain(dataset: Any) -> list[tuple[str, Callable[[Any], Any]]]:
 
 def _parts(dataset: Any) -> list[Callable[[Any], Any]]:
     """The transforms of a dataset, one by one; none where it has none."""
-    transform = next((t for n in TRANSFORMS if (t := getattr(dataset, n, None)) is not None), None)
+    transform = next((t for n in _TRANSFORMS if (t := getattr(dataset, n, None)) is not None), None)
     if transform is None or not callable(transform):
         return []
     return list(getattr(transform, "transforms", None) or [transform])
@@ -327,7 +327,7 @@ class _Bare:
 
     def __init__(self, dataset: Any, given: list[Any]) -> None:
         self._dataset, self._given = dataset, given
-        self._name = next(n for n in TRANSFORMS if getattr(dataset, n, None) is not None)
+        self._name = next(n for n in _TRANSFORMS if getattr(dataset, n, None) is not None)
 
     def read(self, place: Any) -> Any:
         kept = getattr(self._dataset, self._name)
@@ -389,7 +389,7 @@ def _with_workers(loader: Any, workers: int, prefetch_factor: int | None = None)
 
 def _rate(loader: Any, seconds: float) -> float:
     """Batches per second; over and over, if the data ends too soon."""
-    warming = WARMING + int(loader.num_workers)
+    warming = _WARMING + int(loader.num_workers)
     batches = itertools.chain.from_iterable(loader for _ in itertools.count())
     for _ in itertools.islice(batches, warming):
         pass
@@ -404,7 +404,7 @@ def _rate(loader: Any, seconds: float) -> float:
 def _waiting(loader: Any, step_s: float, seconds: float) -> float:
     """The share of its time that a step of this length waits for the loader, after a while."""
     batches = itertools.chain.from_iterable(loader for _ in itertools.count())
-    for _ in itertools.islice(batches, WARMING + int(loader.num_workers)):
+    for _ in itertools.islice(batches, _WARMING + int(loader.num_workers)):
         time.sleep(step_s)
     started, waited, count = time.perf_counter(), 0.0, 0
     while count < 3 or time.perf_counter() - started < seconds:

@@ -179,11 +179,11 @@ def available_mb(held_mb: float) -> float:
 # is nobody's line.
 
 
-READ = "aten::_local_scalar_dense"  # .item(), float(), bool(), if, print: one number to the host
-COPIES = ("aten::_to_copy", "aten::copy_")  # .cpu(), .to("cpu"), .numpy()
+_READ = "aten::_local_scalar_dense"  # .item(), float(), bool(), if, print: one number to the host
+_COPIES = ("aten::_to_copy", "aten::copy_")  # .cpu(), .to("cpu"), .numpy()
 SHAPES = ("aten::nonzero", "aten::masked_select", "aten::_unique2")  # a size only the device knows
-WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize")
-PASSED_THROUGH = ("_compile.py", "_tensor.py", "_dynamo", "_jit_internal.py")  # not who asked
+_WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize")
+_PASSED_THROUGH = ("_compile.py", "_tensor.py", "_dynamo", "_jit_internal.py")  # not who asked
 
 
 @dataclass(frozen=True)
@@ -214,18 +214,18 @@ class Counting:
         """Stop, and return the waits per step."""
         self._mode.__exit__(None, None, None)
         if self._profiler is None:
-            return waits_of(self._reads, 0, steps)
+            return _waits_of(self._reads, 0, steps)
         self._profiler.__exit__(None, None, None)
         events = list(self._profiler.events() or ())
-        waited = sum(event.name in WAITS for event in events)
+        waited = sum(event.name in _WAITS for event in events)
         busy_us = sum(event.device_time_total for event in events if _is_kernel(event))
-        return waits_of(self._reads, waited, steps, busy_us / 1e6 / steps if busy_us else None)
+        return _waits_of(self._reads, waited, steps, busy_us / 1e6 / steps if busy_us else None)
 
 
-def waits_of(reads: Counter[str], waited: int, steps: int, device_s: float | None = None) -> Waits:
+def _waits_of(reads: Counter[str], waited: int, steps: int, device_s: float | None = None) -> Waits:
     """Waits per step; one that CUDA and torch both saw counts once.
 
-    >>> waits_of(Counter({"train.py:88": 10}), waited=11, steps=10)
+    >>> _waits_of(Counter({"train.py:88": 10}), waited=11, steps=10)
     Waits(per_step=1.0, places=(('train.py:88', 1.0),), device_s=None)
     """
     total = max(reads.total(), waited - 1)  # the last of CUDA's is the probe's own
@@ -256,12 +256,12 @@ def _mode(reads: Counter[str]) -> Any:
 
 
 def _waits(name: str, args: Any, kwargs: Any, made: Any) -> bool:
-    if name == READ:
+    if name == _READ:
         return True
     if name in SHAPES:
         return bool(args[0].is_cuda)
-    if name in COPIES:
-        source = args[1] if name == COPIES[1] else args[0]
+    if name in _COPIES:
+        source = args[1] if name == _COPIES[1] else args[0]
         on_host = getattr(made, "device", None) is not None and made.device.type == "cpu"
         return bool(
             getattr(source, "is_cuda", False) and on_host and not kwargs.get("non_blocking")
@@ -276,7 +276,7 @@ def _place(frame: Any) -> str | None:
         file = frame.f_code.co_filename
         if not file.startswith(torch_folder):
             return f"{Path(file).name}:{frame.f_lineno}"
-        if not any(part in file for part in PASSED_THROUGH):
+        if not any(part in file for part in _PASSED_THROUGH):
             return None
         frame = frame.f_back
     return None

@@ -35,16 +35,16 @@ from tunewright.probes.throughput.observed import Counting, Looking, available_m
 from tunewright.probes.throughput.subject import ProbeHandle
 from tunewright.probes.throughput.tap import UsedKeys
 
-MEGABYTE = 2**20
-LITTLE = 0.002  # of a GPU's memory, which need not be looked for
-THREADS = "OMP_NUM_THREADS"
+_MEGABYTE = 2**20
+_LITTLE = 0.002  # of a GPU's memory, which need not be looked for
+_THREADS = "OMP_NUM_THREADS"
 
 
 class Enough(BaseException):
     """Ends a training between two of its steps; past any `except Exception`."""
 
 
-class ProbeWorker:
+class _ProbeWorker:
     """Takes orders between steps."""
 
     def __init__(self, source: int, target: int, folder: Path) -> None:
@@ -112,11 +112,11 @@ class ProbeWorker:
     def _load(self, head: Head, body: bytes) -> None:
         self._about = head
         shipment = Shipment(tuple(head["path"]), head["folder"], head["module"], head["name"], body)
-        threads = os.environ.get(THREADS)
+        threads = os.environ.get(_THREADS)
         self._function = receive(shipment)
-        if os.environ.get(THREADS) != threads and "torch" in sys.modules:
+        if os.environ.get(_THREADS) != threads and "torch" in sys.modules:
             # set at the top of a program, which counts on torch being imported later
-            sys.modules["torch"].set_num_threads(int(os.environ[THREADS]))
+            sys.modules["torch"].set_num_threads(int(os.environ[_THREADS]))
         self._tap = tap.install()
         self._sender.send({"kind": "loaded"})
 
@@ -292,7 +292,7 @@ class ProbeWorker:
         clear = getattr(torch._C, "_cuda_clearCublasWorkspaces", None)
         if clear is not None:
             clear()  # a few megabytes that may lie in, and so keep, a segment of many gigabytes
-        if _left_share() > LITTLE or process_tree.has_children():
+        if _left_share() > _LITTLE or process_tree.has_children():
             gc.collect()  # seldom needed, and slow where much is imported
         torch.cuda.empty_cache()
         for device in range(torch.cuda.device_count()):
@@ -324,8 +324,8 @@ def _memory() -> Head:
         cuda = sys.modules["torch"].cuda
         devices = range(cuda.device_count())
         return {
-            "peak_mb": max(cuda.max_memory_allocated(d) for d in devices) / MEGABYTE,
-            "reserved_mb": max(cuda.max_memory_reserved(d) for d in devices) / MEGABYTE,
+            "peak_mb": max(cuda.max_memory_allocated(d) for d in devices) / _MEGABYTE,
+            "reserved_mb": max(cuda.max_memory_reserved(d) for d in devices) / _MEGABYTE,
         }
     peak = memory.own_peak_mb() or 0.0
     return {"peak_mb": peak, "reserved_mb": peak}
@@ -354,7 +354,11 @@ def _device_facts() -> Head:
         cuda = sys.modules["torch"].cuda
         free, total = cuda.mem_get_info()
         own = cuda.memory_reserved()
-        return {"device": "cuda", "total_mb": total / MEGABYTE, "free_mb": (free + own) / MEGABYTE}
+        return {
+            "device": "cuda",
+            "total_mb": total / _MEGABYTE,
+            "free_mb": (free + own) / _MEGABYTE,
+        }
     available = available_mb(memory.own_peak_mb() or 0.0)
     return {"device": "cpu", "total_mb": available, "free_mb": available}
 
@@ -380,7 +384,7 @@ def main(arguments: list[str]) -> NoReturn:
     faulthandler.enable()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
-    ProbeWorker(source, target, Path(arguments[2])).work()
+    _ProbeWorker(source, target, Path(arguments[2])).work()
 
 
 if __name__ == "__main__":

@@ -35,10 +35,10 @@ from tunewright.probes.throughput.subject import Subject
 
 
 LOOK_S = 0.05  # how often memory is looked at while waiting
-TAIL = 1500  # characters of a dead process's last words
+_TAIL = 1500  # characters of a dead process's last words
 
 
-class Member:
+class _Member:
     """One process of a rig."""
 
     def __init__(
@@ -98,7 +98,7 @@ class Member:
     def last_words(self) -> str:
         """The end of what it has printed."""
         with contextlib.suppress(OSError):
-            return self._log.read_text(errors="replace").strip()[-TAIL:]
+            return self._log.read_text(errors="replace").strip()[-_TAIL:]
         return ""
 
     def close(self, mark: str) -> None:
@@ -110,7 +110,7 @@ class Member:
                 os.close(descriptor)
 
 
-def environment_of(rank: int, processes: int, port: int, mark: str) -> dict[str, str]:
+def _environment_of(rank: int, processes: int, port: int, mark: str) -> dict[str, str]:
     """What a process finds in its environment: torchrun's variables, where there are several."""
     given = os.environ.get("PYTHONPATH", "")
     own: dict[str, Any] = {
@@ -130,7 +130,7 @@ def environment_of(rank: int, processes: int, port: int, mark: str) -> dict[str,
     return own
 
 
-def free_port() -> int:
+def _free_port() -> int:
     """A port that nobody listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -140,8 +140,8 @@ def free_port() -> int:
 # ---- rig
 
 
-PATIENCE_S = 600.0  # for one answer; compilation may take minutes
-WORKERS = {  # which program a rig's processes run
+_PATIENCE_S = 600.0  # for one answer; compilation may take minutes
+_WORKERS = {  # which program a rig's processes run
     "factory": "tunewright.probes.throughput.probe_worker",
     "training": "tunewright.probes.throughput.probe_worker",
     "command": "tunewright.probes.throughput.command_worker",
@@ -211,7 +211,7 @@ class ProcessRig:
         subject: Subject,
         processes: int = 1,
         memory_mb: float | None = None,
-        patience_s: float = PATIENCE_S,
+        patience_s: float = _PATIENCE_S,
     ) -> None:
         """Start them; above `memory_mb` on a CPU they are ended."""
         self._subject, self._memory_mb, self._patience_s = subject, memory_mb, patience_s
@@ -219,13 +219,13 @@ class ProcessRig:
         self._loaded = False
         self._folder = tempfile.TemporaryDirectory(prefix="tunewright-probe-")
         self._mark = process_tree.new_mark()
-        self._members: list[Member] = []
+        self._members: list[_Member] = []
         try:
-            port = free_port() if processes > 1 else 0
+            port = _free_port() if processes > 1 else 0
             for rank in range(processes):
-                environment = environment_of(rank, processes, port, self._mark)
+                environment = _environment_of(rank, processes, port, self._mark)
                 folder = Path(self._folder.name) / str(rank)
-                self._members.append(Member(rank, folder, environment, WORKERS[subject.kind]))
+                self._members.append(_Member(rank, folder, environment, _WORKERS[subject.kind]))
         except BaseException:
             self.close()
             raise
@@ -404,7 +404,7 @@ class ProcessRig:
         if used > self._memory_mb:
             raise OutOfMemory(f"{used:.0f} MB of the {self._memory_mb:.0f} MB allowed")
 
-    def _died(self, member: Member) -> None:
+    def _died(self, member: _Member) -> None:
         status = member.status
         if status == -9 and member.kills.more():
             raise OutOfMemory("the kernel ended the process for want of memory")
@@ -446,7 +446,7 @@ OpenRig = Callable[[], Rig]
 # something failed, or stayed behind, is never used again.
 
 
-LEFT = 0.02  # of the device's memory: what a size may leave behind in a process that continues
+_LEFT = 0.02  # of the device's memory: what a size may leave behind in a process that continues
 Found = TypeVar("Found")
 Work = Callable[[Rig], Found]
 
@@ -527,6 +527,6 @@ class Rigs:
 def _rested(rig: Rig) -> bool:
     """Whether it has given back what it took."""
     try:
-        return rig.rest() <= LEFT
+        return rig.rest() <= _LEFT
     except (CannotStep, OutOfMemory):  # a training that cannot be ended between its steps
         return False

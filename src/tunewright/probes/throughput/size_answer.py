@@ -132,8 +132,8 @@ def shown(configuration: Mapping[str, Value]) -> str:
 # "... resource consumption").
 
 
-TIE = 0.05  # of two sizes within 5 % the smaller is chosen
-EXAMPLES = 1_000_000  # trained on, where the number of steps is not known
+_TIE = 0.05  # of two sizes within 5 % the smaller is chosen
+_EXAMPLES = 1_000_000  # trained on, where the number of steps is not known
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Cost:
         250.0
         """
         if not self.steps:
-            return EXAMPLES / self._useful(batch_size)
+            return _EXAMPLES / self._useful(batch_size)
         known = sorted(self.steps.items())
         below = [pair for pair in known if pair[0] <= batch_size]
         above = [pair for pair in known if pair[0] >= batch_size]
@@ -188,7 +188,7 @@ class Cost:
         facts = {
             "steps": dict(self.steps),
             "critical_batch_size": self.critical_batch_size,
-            "examples": EXAMPLES,
+            "examples": _EXAMPLES,
         }
         return Message("probe.cost.assumed", facts)
 
@@ -235,7 +235,7 @@ def _least(values: Mapping[int, float]) -> int | None:
     if not values:
         return None
     best = min(values.values())
-    return min(size for size, value in values.items() if value <= best * (1 + TIE))
+    return min(size for size, value in values.items() if value <= best * (1 + _TIE))
 
 
 def _between(low: tuple[int, float], high: tuple[int, float], size: int) -> float:
@@ -252,10 +252,10 @@ def _between(low: tuple[int, float], high: tuple[int, float], size: int) -> floa
 # changes later ("Choosing the batch size").
 
 
-FIRST = 4  # examples per process up to which a device should not be full yet
+_FIRST = 4  # examples per process up to which a device should not be full yet
 
 
-def size_notes(
+def _size_notes(
     rows: Sequence[SizeRow],
     best: int,
     largest: Largest,
@@ -295,7 +295,7 @@ def not_doubling(rows: Sequence[SizeRow], processes: int = 1) -> list[Message]:
     A device that is not full does two examples in the time of one. One that is full at once, or
     something else that takes as long, shows here.
     """
-    if len(rows) < 2 or rows[0].batch_size > FIRST * processes:
+    if len(rows) < 2 or rows[0].batch_size > _FIRST * processes:
         return []
     small, large = rows[0].rate, rows[1].rate
     grown, surely = gain(small, large)
@@ -464,7 +464,7 @@ def concluded(
         identity=dict(identity),
         processes=processes,
         efficiency=efficiency,
-        notes=tuple(size_notes(rows, best, largest, cost, priced, processes, efficiency)),
+        notes=tuple(_size_notes(rows, best, largest, cost, priced, processes, efficiency)),
         seconds=0.0,
     )
 

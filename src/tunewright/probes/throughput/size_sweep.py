@@ -24,8 +24,8 @@ from tunewright.store.store import Store
 # ---- one batch size, measured: time per step, throughput, memory, with and without its input
 
 
-WAITED = 0.01  # of the time: less is not worth a measurement without the input pipeline
-WARMING, PROFILED = 3, 3  # steps
+_WAITED = 0.01  # of the time: less is not worth a measurement without the input pipeline
+_WARMING, _PROFILED = 3, 3  # steps
 
 
 @dataclass(frozen=True)
@@ -82,21 +82,21 @@ def measure(rig: Rig, batch_size: int, rule: TimingRule) -> SizeRow:
     waits = [sum(window) for window in ran.waits]
     saw = any(ran.waits)
     share = sum(waits) / sum(ran.seconds) if saw else None
-    cached = timed(windows(True), rule) if share is not None and share > WAITED else None
+    cached = timed(windows(True), rule) if share is not None and share > _WAITED else None
     return SizeRow(batch_size, timing, ran.peak_mb, ran.reserved_mb, share, cached)
 
 
-def measure_synthetic(rig: Rig, row: SizeRow, rule: TimingRule) -> SizeRow:
+def _measure_synthetic(rig: Rig, row: SizeRow, rule: TimingRule) -> SizeRow:
     """The row with the time of steps that a factory makes without its input pipeline."""
     rig.build(row.batch_size, synthetic=True)
     return replace(row, cached=timed(lambda steps: rig.run(steps).seconds, rule))
 
 
-def watch_device(rig: Rig, row: SizeRow) -> SizeRow:
+def _watch_device(rig: Rig, row: SizeRow) -> SizeRow:
     """The row with how busy its steps keep the device, and how often the host waits for it."""
     rig.build(row.batch_size)
-    rig.run([1] * WARMING)
-    found = rig.run([PROFILED], count_waits=True).host_waits
+    rig.run([1] * _WARMING)
+    found = rig.run([_PROFILED], count_waits=True).host_waits
     if found is None:
         return row
     busy = None
@@ -106,7 +106,7 @@ def watch_device(rig: Rig, row: SizeRow) -> SizeRow:
     return replace(row, busy_share=busy, host_waits=found.per_step)
 
 
-def as_data(row: SizeRow) -> dict[str, Any]:
+def _as_data(row: SizeRow) -> dict[str, Any]:
     """The row as plain data."""
     return asdict(row)
 
@@ -136,7 +136,7 @@ def _rate(batch_size: int, timing: Timing) -> Rate:
 # reported.
 
 
-ROW = "batch_size_row"
+_ROW = "batch_size_row"
 ANSWER = "batch_size"
 
 
@@ -167,7 +167,7 @@ class KeptRows:
         if store is None:
             return
         with Store.open(store) as opened:
-            rows = [one.answer for one in opened.probes(subject, name=ROW)]
+            rows = [one.answer for one in opened.probes(subject, name=_ROW)]
             answers = [one.answer for one in opened.probes(subject, name=ANSWER)]
         for told in rows:
             if told["key"] == self._key:
@@ -205,7 +205,7 @@ class KeptRows:
         """Keep a row at once."""
         self._rows[row.batch_size, turn] = row
         if self._store is not None:
-            self._write(ROW, {"key": self._key, "turn": turn, "row": as_data(row)})
+            self._write(_ROW, {"key": self._key, "turn": turn, "row": _as_data(row)})
 
     def conclude(self, document: Mapping[str, Any]) -> None:
         """Keep an answer."""
@@ -252,7 +252,7 @@ def sweep(
         timing = partial(measure, batch_size=size, rule=plan.rule)
         row = _in_process(rigs, largest, size, timing, turn)
         if subject.takes_synthetic:
-            timing = partial(measure_synthetic, row=row, rule=plan.rule)
+            timing = partial(_measure_synthetic, row=row, rule=plan.rule)
             row = _in_process(rigs, largest, size, timing, turn)
         kept.add(row, turn)
         say(_line(row).text)
@@ -332,7 +332,7 @@ def watched(rigs: Rigs, rows: list[SizeRow], best: int, largest: Largest) -> lis
     After all timing: a profiler that was once there may slow later steps down.
     """
     return [
-        _in_process(rigs, largest, row.batch_size, partial(watch_device, row=row), turn=1)
+        _in_process(rigs, largest, row.batch_size, partial(_watch_device, row=row), turn=1)
         if row is rows[0] or row.batch_size == best
         else row
         for row in rows

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from tunewright.errors import DesignError, WorkloadError
 
-STEADY_STEPS, STEADY_SPREAD = 5, 0.10  # the last five steps lie within 10 % of each other
-LONGEST_SETTLING_S = 20.0  # a step of seconds needs no fifty of them
-NOTHING_S = 3e-6  # an empty function takes a tenth of this, one small matrix product ten times it
+_STEADY_STEPS, _STEADY_SPREAD = 5, 0.10  # the last five steps lie within 10 % of each other
+_LONGEST_SETTLING_S = 20.0  # a step of seconds needs no fifty of them
+_NOTHING_S = 3e-6  # an empty function takes a tenth of this, one small matrix product ten times it
 
 RunWindows = Callable[[Sequence[int]], Sequence[float]]  # steps of each window -> its seconds
 
@@ -76,7 +76,7 @@ def timed(run: RunWindows, rule: TimingRule) -> Timing:
     if _spread(windows) > rule.spread:
         windows += run([steps] * count)  # a disturbed machine: as many again
     found = Timing(steps, tuple(windows), steady)
-    if found.time_per_step_s < NOTHING_S:
+    if found.time_per_step_s < _NOTHING_S:
         raise WorkloadError(
             "throughput.step_does_nothing", microseconds=found.time_per_step_s * 1000000.0
         )
@@ -90,11 +90,11 @@ def settled(run: RunWindows, rule: TimingRule) -> tuple[float, bool]:
     while not _steady(times):
         # a program that prints seldom takes longer than its steps that were asked for
         spent = max(sum(times), time.monotonic() - started)
-        if len(times) >= rule.most_settling or spent > LONGEST_SETTLING_S:
+        if len(times) >= rule.most_settling or spent > _LONGEST_SETTLING_S:
             break
-        times += run([1] * STEADY_STEPS)
+        times += run([1] * _STEADY_STEPS)
     # a single step that is waited for shows an upper limit of its time among others
-    return max(statistics.median(times[-STEADY_STEPS:]), 1e-9), _steady(times)
+    return max(statistics.median(times[-_STEADY_STEPS:]), 1e-9), _steady(times)
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float]:
@@ -116,8 +116,8 @@ def _at_most(k: int, n: int) -> float:
 
 
 def _steady(times: Sequence[float]) -> bool:
-    last = times[-STEADY_STEPS:]
-    return len(last) == STEADY_STEPS and max(last) - min(last) <= STEADY_SPREAD * max(last)
+    last = times[-_STEADY_STEPS:]
+    return len(last) == _STEADY_STEPS and max(last) - min(last) <= _STEADY_SPREAD * max(last)
 
 
 def _spread(values: Sequence[float]) -> float:

@@ -23,8 +23,8 @@ from tunewright.project.programs.declared import (
 )
 
 _TITLE = "title of "  # before the name of a group; no name of Python has a space
-MOST_TURNS = 100  # of a loop that declares options
-TRAINS = ("train", "fit", "run", "pretrain", "finetune")  # subcommands that may train
+_MOST_TURNS = 100  # of a loop that declares options
+_TRAINS = ("train", "fit", "run", "pretrain", "finetune")  # subcommands that may train
 _KINDS: dict[str, Kind] = {"float": "float", "int": "int", "str": "str", "Path": "str"}
 
 
@@ -54,7 +54,7 @@ def argparse_options(source: Source, imported: bool = False) -> Options:
     body = [node for node in source.tree.body if not (imported and _is_main(node))]
     found = [replace(one, option=source.remarked(one.option)) for one in _walk(body, names, False)]
     commands = _subcommands(source)
-    chosen = next((one for one in TRAINS if one in commands.values()), "")
+    chosen = next((one for one in _TRAINS if one in commands.values()), "")
     notes = []
     if commands:
         facts = {"chosen": chosen, "known": list(dict.fromkeys(commands.values()))}
@@ -131,7 +131,7 @@ def _turns(node: ast.For, names: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if not isinstance(values, list):
         yield {}
         return
-    for value in values[:MOST_TURNS]:
+    for value in values[:_MOST_TURNS]:
         if isinstance(node.target, ast.Name):
             yield {node.target.id: value}
         elif isinstance(node.target, ast.Tuple) and isinstance(value, list):

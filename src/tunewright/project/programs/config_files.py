@@ -25,7 +25,7 @@ from tunewright.project.programs.declared import (
 )
 
 LARGEST = 1_000_000  # bytes of a YAML file
-DEEPEST = 8
+_DEEPEST = 8
 _FLAGS = {
     "DEFINE_float": "float",
     "DEFINE_integer": "int",
@@ -76,7 +76,7 @@ def _composed(folder: Path, name: str, notes: list[Message], depth: int = 0) -> 
     """A file with the files of its `defaults` list merged in, as Hydra does."""
     path = folder / (name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
     data = _yaml(path, notes)
-    if not isinstance(data, dict) or depth > DEEPEST:
+    if not isinstance(data, dict) or depth > _DEEPEST:
         return {}
     own = {key: value for key, value in data.items() if key not in ("defaults", "hydra")}
     listed = data.get("defaults")
@@ -158,7 +158,7 @@ def _flat(data: Mapping[str, Any], before: str = "", depth: int = 0) -> Iterator
         if str(key).startswith("_"):
             continue
         if isinstance(value, dict):
-            if depth < DEEPEST:
+            if depth < _DEEPEST:
                 yield from _flat(value, f"{before}{key}.", depth + 1)
         elif isinstance(value, str) and ("${" in value or value == "???"):
             continue

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from tunewright.messages import Message
 
-MOST_WORDS = 7  # of a heading; a longer comment is prose
+_MOST_WORDS = 7  # of a heading; a longer comment is prose
 REACH = 60  # lines below a heading that it may be about
 _LETTERS = re.compile(r"[A-Za-z]")
 LARGEST = 5_000_000  # bytes of a source file that is read
@@ -32,9 +32,9 @@ Kind = Literal["float", "int", "str", "bool", "list", "other"]
 
 # how true and false are passed: as a value, a flag that is there or not, or one of two flags
 Passed = Literal["value", "flag", "negative flag", "pair"]
-MOST_DIGITS = 4000  # bits of an integer; more would take long
-MOST_ITEMS = 200
-LONGEST_TEXT = 10_000
+_MOST_DIGITS = 4000  # bits of an integer; more would take long
+_MOST_ITEMS = 200
+_LONGEST_TEXT = 10_000
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -85,7 +85,7 @@ def remarks_of(text: str) -> Remarks:
                 own = token.string.strip("#-=* \t")
                 if token.start[0] == code:
                     beside[code] = own
-                elif _LETTERS.search(own) and len(own.split()) <= MOST_WORDS:
+                elif _LETTERS.search(own) and len(own.split()) <= _MOST_WORDS:
                     headings[token.start[0]] = own
             elif token.type == tokenize.NAME and token.string in ("def", "class"):
                 starts.append(token.start[0])
@@ -217,7 +217,7 @@ def value_of(node: ast.expr | None, names: Mapping[str, Any] | None = None) -> A
     if isinstance(node, ast.BinOp):
         return _binary(node, names)
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        items = [value_of(one, names) for one in node.elts[:MOST_ITEMS]]
+        items = [value_of(one, names) for one in node.elts[:_MOST_ITEMS]]
         return UNKNOWN if any(one is UNKNOWN for one in items) else items
     if isinstance(node, ast.JoinedStr):
         return _joined(node, names)
@@ -296,18 +296,18 @@ def _small(operation: ast.operator, left: Any, right: Any) -> bool:
     if isinstance(operation, ast.Pow):
         if not all(isinstance(one, int | float) for one in (left, right)) or abs(right) > 1000:
             return False
-        return isinstance(left, float) or left.bit_length() * max(abs(right), 1) < MOST_DIGITS
+        return isinstance(left, float) or left.bit_length() * max(abs(right), 1) < _MOST_DIGITS
     if isinstance(operation, ast.Mult):
         sizes = [len(one) for one in (left, right) if isinstance(one, str | list)]
         if sizes:
             times = [one for one in (left, right) if isinstance(one, int)]
-            return bool(times) and sizes[0] * abs(times[0]) < MOST_ITEMS
+            return bool(times) and sizes[0] * abs(times[0]) < _MOST_ITEMS
     if isinstance(operation, ast.Mod) and isinstance(left, str):
         return False
     whole = [one for one in (left, right) if isinstance(one, int)]
     texts = [one for one in (left, right) if isinstance(one, str)]
-    short = all(len(one) < LONGEST_TEXT for one in texts)
-    return short and all(one.bit_length() < MOST_DIGITS for one in whole)
+    short = all(len(one) < _LONGEST_TEXT for one in texts)
+    return short and all(one.bit_length() < _MOST_DIGITS for one in whole)
 
 
 def _joined(node: ast.JoinedStr, names: Mapping[str, Any]) -> Any:

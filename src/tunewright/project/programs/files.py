@@ -20,9 +20,9 @@ from tunewright.messages import Message, words as printed
 from tunewright.project.programs.read import Read
 from tunewright.project.programs.roles import Proposed, proposed_range
 
-WIDTH = 98
-HYDRA_FOLDER = "hydra.run.dir"
-WITH_VALUES = ("-m", "tunewright.execution.with_values")
+_WIDTH = 98
+_HYDRA_FOLDER = "hydra.run.dir"
+_WITH_VALUES = ("-m", "tunewright.execution.with_values")
 # the most important first: what the trials do not pay for is proposed as a comment
 _ORDER = ("learning_rate", "momentum", "beta1", "weight_decay", "epsilon", "beta2", "clip_norm")
 
@@ -47,7 +47,7 @@ def template(read: Read, roles: Sequence[Proposed], given: Sequence[str]) -> Tem
     words = [shlex.quote(one).replace("{", "{{").replace("}", "}}") for one in given]
     if read.style == "constants":
         at = next(n for n, word in enumerate(given) if word.endswith(".py"))
-        words[at:at] = list(WITH_VALUES)
+        words[at:at] = list(_WITH_VALUES)
     words += [one for one in read.words if one not in given]
     taken = {word.partition("=")[0] for word in given}
     defaults: dict[str, Any] = {}
@@ -83,8 +83,8 @@ def template(read: Read, roles: Sequence[Proposed], given: Sequence[str]) -> Tem
         words.append(_word(read, one, f"{{{one.name}}}"))
         defaults[one.name] = option.value
         passed.add(one.name)
-    if read.style == "hydra" and HYDRA_FOLDER not in taken and not _has_folder(roles):
-        words.append(f"{HYDRA_FOLDER}={{run.folder}}")  # whatever Hydra's programs write
+    if read.style == "hydra" and _HYDRA_FOLDER not in taken and not _has_folder(roles):
+        words.append(f"{_HYDRA_FOLDER}={{run.folder}}")  # whatever Hydra's programs write
     return Template(" ".join(words), defaults, booleans, tuple(required), frozenset(passed))
 
 
@@ -224,5 +224,5 @@ def _spellings(option: str) -> tuple[str, str]:
 def _comment(message: Message) -> list[str]:
     text = printed.printable(message.text)
     return textwrap.wrap(
-        text, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+        text, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
     )

@@ -28,10 +28,10 @@ from tunewright.project.programs.declared import (
     value_of,
 )
 
-DEEPEST = 6  # nested or inherited dataclasses
+_DEEPEST = 6  # nested or inherited dataclasses
 
 # where libraries define the classes that programs hand to their parser
-LIBRARIES = {
+_LIBRARIES = {
     "transformers.TrainingArguments": "transformers/training_args.py",
     "transformers.Seq2SeqTrainingArguments": "transformers/training_args_seq2seq.py",
     "trl.SFTConfig": "trl/trainer/sft_config.py",
@@ -73,13 +73,13 @@ def classes_of(sources: list[Source]) -> Classes:
     return Classes(known, imported)
 
 
-def found_class(name: str, classes: Classes) -> tuple[ast.ClassDef, Source] | Message | None:
+def _found_class(name: str, classes: Classes) -> tuple[ast.ClassDef, Source] | Message | None:
     """A class of the program or of a library that is installed; a message where it is not."""
     plain = name.rpartition(".")[2]
     if plain in classes.known:
         return classes.known[plain]
     origin = classes.imported.get(plain, name)
-    place = LIBRARIES.get(f"{origin.partition('.')[0]}.{plain}")
+    place = _LIBRARIES.get(f"{origin.partition('.')[0]}.{plain}")
     if place is None:
         return None
     package, _, inside = place.partition("/")
@@ -97,8 +97,8 @@ def fields_of(
     name: str, classes: Classes, prefix: str = "", depth: int = 0
 ) -> Iterator[Declared | Message]:
     """The fields of a dataclass and of those it inherits or holds, as options without dashes."""
-    found = found_class(name, classes)
-    if found is None or isinstance(found, Message) or depth > DEEPEST:
+    found = _found_class(name, classes)
+    if found is None or isinstance(found, Message) or depth > _DEEPEST:
         if isinstance(found, Message):
             yield found
         return
@@ -136,7 +136,7 @@ def _beside(source: Source) -> Iterator[Source]:
                 yield read
 
 
-def is_dataclass(node: ast.ClassDef) -> bool:
+def _is_dataclass(node: ast.ClassDef) -> bool:
     """Whether a class is decorated as a dataclass."""
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -145,10 +145,10 @@ def is_dataclass(node: ast.ClassDef) -> bool:
     return False
 
 
-def kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, ...]]:
+def _kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, ...]]:
     """The kind and the choices that an annotation names.
 
-    >>> [kind_of_annotation(ast.parse(t, mode="eval").body)[0]
+    >>> [_kind_of_annotation(ast.parse(t, mode="eval").body)[0]
     ...  for t in ("float", "Optional[int]", "str | None", "list[int]", "'float'")]
     ['float', 'int', 'str', 'list', 'float']
     """
@@ -158,7 +158,7 @@ def kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, ..
         except SyntaxError:
             return "other", ()
     if isinstance(annotation, ast.BinOp):  # X | None
-        parts = [kind_of_annotation(one) for one in (annotation.left, annotation.right)]
+        parts = [_kind_of_annotation(one) for one in (annotation.left, annotation.right)]
         known = [one for one in parts if one[0] != "other"]
         return known[0] if known else ("other", ())
     if isinstance(annotation, ast.Subscript):
@@ -170,7 +170,7 @@ def kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, ..
             return (kind_of(plain[0]) if plain else "other"), tuple(plain)
         if outer in ("Optional", "Annotated", "Union", "Final"):
             several = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-            parts = [kind_of_annotation(one) for one in several]
+            parts = [_kind_of_annotation(one) for one in several]
             known = [one for one in parts if one[0] != "other"]
             return known[0] if known else ("other", ())
         return ("list" if outer in _LISTS else "other"), ()
@@ -183,13 +183,13 @@ def kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, ..
 def _nested(statement: ast.AnnAssign, classes: Classes) -> str:
     """The dataclass that a field holds, or nothing."""
     named = dotted(statement.annotation).rpartition(".")[2]
-    if named in classes.known and is_dataclass(classes.known[named][0]):
+    if named in classes.known and _is_dataclass(classes.known[named][0]):
         return named
     return ""
 
 
 def _field(statement: ast.AnnAssign, name: str, names: Mapping[str, Any]) -> Declared:
-    kind, choices = kind_of_annotation(statement.annotation)
+    kind, choices = _kind_of_annotation(statement.annotation)
     own = Declared(name, name, kind, choices=choices, line=statement.lineno)
     value = statement.value
     if value is None:
@@ -268,7 +268,7 @@ def parameters(function: Function, names: Mapping[str, Any], skip: int = 0) -> I
     ][skip:]
     pairs += list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
     for one, given in pairs:
-        kind, choices = kind_of_annotation(one.annotation)
+        kind, choices = _kind_of_annotation(one.annotation)
         default = None if given is None else value_of(given, names)
         if kind == "other" and default is not UNKNOWN:
             kind = kind_of(default)

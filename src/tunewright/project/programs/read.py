@@ -39,7 +39,7 @@ from tunewright.project.programs.functions import (
     typer_options,
 )
 
-MOST_FILES = 40  # of the program's own folder
+_MOST_FILES = 40  # of the program's own folder
 Style = Literal[
     "argparse",
     "click",
@@ -96,11 +96,11 @@ def _with_imports(first: Source) -> tuple[list[Source], list[Message]]:
     """The script and what it imports from its folder, the script first."""
     sources, notes, seen = [first], list[Message](), {first.path.resolve()}
     at = 0
-    while at < len(sources) and len(sources) < MOST_FILES:
+    while at < len(sources) and len(sources) < _MOST_FILES:
         own = sources[at]
         at += 1
         for path in _local(own, first.path.parent):
-            if path.resolve() in seen or len(sources) >= MOST_FILES:
+            if path.resolve() in seen or len(sources) >= _MOST_FILES:
                 continue
             seen.add(path.resolve())
             read = read_source(path)
@@ -238,12 +238,12 @@ def _lightning(sources: list[Source], classes: Classes) -> Read | None:
         if not options:
             return None
         options |= {one.name: one for one in _of_trainer()}
-        words = () if value_of(named_value(call, "run")) is False else ("fit",)
+        words = () if value_of(_named_value(call, "run")) is False else ("fit",)
         return Read("lightning", tuple(options.values()), words)
     return None
 
 
-def named_value(call: ast.Call, name: str) -> ast.expr | None:
+def _named_value(call: ast.Call, name: str) -> ast.expr | None:
     """The expression of a keyword argument."""
     return next((one.value for one in call.keywords if one.arg == name), None)
 

@@ -89,10 +89,10 @@ _HEADINGS: tuple[tuple[Part, str], ...] = (
     ("model", r"model\w*|network|architecture|encoder|decoder|embedding|layers?|ema"),
     ("data", r"data\w*|input\w*|tokeni[sz]\w*"),
 )
-MODEL_OR_DATA = ("model", "data")
+_MODEL_OR_DATA = ("model", "data")
 Role = Literal["nuisance", "scientific", "fixed", "seed", "folder", "none", "unknown"]
-HYPERPARAMETERS = ("nuisance", "scientific", "fixed")
-NEVER = ("length", "batch size", "validation")  # reasons of what is never tuned
+_HYPERPARAMETERS = ("nuisance", "scientific", "fixed")
+_NEVER = ("length", "batch size", "validation")  # reasons of what is never tuned
 _TUNED = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "warmup_steps", "clip_norm")
 
 # words of a name that say what it is about
@@ -181,7 +181,7 @@ def part_described(one: Declared) -> Part | None:
     under = _first(_IN_HEADINGS, one.section)
     about = _first(_IN_HELP, one.help)
     # a word such as "model" or "image" in a sentence is weaker than a heading
-    if about is None or (about in MODEL_OR_DATA and under is not None):
+    if about is None or (about in _MODEL_OR_DATA and under is not None):
         return under or about
     return about
 
@@ -207,12 +207,12 @@ class Proposed:
     @property
     def hyperparameter(self) -> bool:
         """Whether it changes what is trained, as far as is known."""
-        return self.role in HYPERPARAMETERS
+        return self.role in _HYPERPARAMETERS
 
     @property
     def never(self) -> bool:
         """Whether it must never be tuned."""
-        return self.role == "seed" or self.reason.facts.get("part") in NEVER
+        return self.role == "seed" or self.reason.facts.get("part") in _NEVER
 
 
 def propose_roles(options: Sequence[Declared]) -> tuple[Proposed, ...]:

@@ -19,14 +19,14 @@ from tunewright.execution.line_proposals import propose
 from tunewright.execution.processes.program import measurement
 from tunewright.project.programs.files import Template
 
-MOST_FILES = 2_000  # below the folder that are looked at
-MOST_SHOWN = 8
+_MOST_FILES = 2_000  # below the folder that are looked at
+_MOST_SHOWN = 8
 _NUMBERED = re.compile(r"\d+")
-MOST_OUTPUT = 1_000_000  # bytes that are kept
-SHOWN = 40  # lines at the end that are shown
-LONGEST_S = 3600.0
-SEED = 1
-OUTPUT = "output.txt"  # in the scratch folder
+_MOST_OUTPUT = 1_000_000  # bytes that are kept
+_SHOWN = 40  # lines at the end that are shown
+_LONGEST_S = 3600.0
+_SEED = 1
+_OUTPUT = "output.txt"  # in the scratch folder
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class WrittenFile:
 def written_files(folder: Path, metric: str, besides: str = "") -> tuple[WrittenFile, ...]:
     """The files below a folder that have a step and numbers; with the objective's metric first."""
     found: dict[str, WrittenFile] = {}
-    for path in sorted(folder.rglob("*"))[:MOST_FILES]:
+    for path in sorted(folder.rglob("*"))[:_MOST_FILES]:
         inside = path.relative_to(folder)
         kind = path.suffix in KINDS or EVENTS in path.name
         if not kind or not path.is_file() or inside.as_posix() == besides:
@@ -55,7 +55,7 @@ def written_files(folder: Path, metric: str, besides: str = "") -> tuple[Written
         if metrics:
             found[pattern] = WrittenFile(pattern, metrics, len(readings), metric in metrics)
     ranked = sorted(found.values(), key=lambda one: (not one.has_metric, -one.points))
-    return tuple(ranked[:MOST_SHOWN])
+    return tuple(ranked[:_MOST_SHOWN])
 
 
 def _pattern(inside: Path) -> str:
@@ -100,14 +100,14 @@ class TrialRun:
 
 def try_program(made: Template, metric: str, folder: Path, try_s: float) -> TrialRun:
     """Run the command with its defaults for at most `try_s` seconds, then stop all it started."""
-    if not 0 < try_s <= LONGEST_S:
-        raise Misuse("scan.bad_time", seconds=try_s, most=LONGEST_S)
+    if not 0 < try_s <= _LONGEST_S:
+        raise Misuse("scan.bad_time", seconds=try_s, most=_LONGEST_S)
     if made.required:
         raise Misuse("scan.cannot_try", required=list(made.required))
     own = command(made.text, booleans=made.booleans, defaults=made.defaults)
     with tempfile.TemporaryDirectory(prefix="tunewright-try-") as scratch:
         facts: dict[str, Fact] = {
-            "seed": SEED,
+            "seed": _SEED,
             "folder": scratch,
             "start_step": 0,
             "devices": "",
@@ -117,16 +117,18 @@ def try_program(made: Template, metric: str, folder: Path, try_s: float) -> Tria
         began = time.monotonic()
         status, text = _run(words, folder, scratch, try_s)
         seconds = time.monotonic() - began
-        files = written_files(Path(scratch), metric, besides=OUTPUT)
+        files = written_files(Path(scratch), metric, besides=_OUTPUT)
     lines = text.splitlines()
     has_json = any(measurement(line.encode()) is not None for line in lines)
     patterns = () if has_json else propose(text, metric)
-    return TrialRun(tuple(words), seconds, status, tuple(lines[-SHOWN:]), patterns, has_json, files)
+    return TrialRun(
+        tuple(words), seconds, status, tuple(lines[-_SHOWN:]), patterns, has_json, files
+    )
 
 
 def _run(words: list[str], folder: Path, scratch: str, try_s: float) -> tuple[int | None, str]:
     """The exit status (None: stopped by us) and the output, both streams together."""
-    path = Path(scratch) / OUTPUT
+    path = Path(scratch) / _OUTPUT
     with path.open("wb") as output:
         try:
             process = subprocess.Popen(
@@ -156,7 +158,7 @@ def _run(words: list[str], folder: Path, scratch: str, try_s: float) -> tuple[in
                     continue
             process.wait()
     with path.open("rb") as made:
-        return status, made.read(MOST_OUTPUT).decode("utf-8", "replace")
+        return status, made.read(_MOST_OUTPUT).decode("utf-8", "replace")
 
 
 def _literal(pattern: str) -> str:

@@ -30,9 +30,9 @@ from tunewright.search.search import Suggestion
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-Array = npt.NDArray[np.float64]
+_Array = npt.NDArray[np.float64]
 LEAST_KNOWN = 3  # outcomes before a model is asked
-AROUND = 6  # best points that candidates step away from
+_AROUND = 6  # best points that candidates step away from
 SURE = 0.95  # probability to be feasible of what is recommended
 _CANDIDATES = 0x61  # what a stream of random numbers is for
 
@@ -116,8 +116,8 @@ class Bayesian:
         return max(0, wanted - known.claimed - (outcomes - known.own))
 
     def _by_model(
-        self, known: History, chosen: Array, count: int, prior: UserPrior
-    ) -> Iterator[Array]:
+        self, known: History, chosen: _Array, count: int, prior: UserPrior
+    ) -> Iterator[_Array]:
         """Row after row, each taken to come out as predicted before the next is sought."""
         encoding, recipe = known.encoding, self.recipe
         prior = remaining(prior, known, recipe.belief)
@@ -162,7 +162,7 @@ def recommended(known: History, model: Model) -> Trial:
     return known.trials[own[int(np.argmin(mean))]]
 
 
-def _first_points(known: History, count: int, prior: UserPrior) -> Array:
+def _first_points(known: History, count: int, prior: UserPrior) -> _Array:
     """The next points of the study's own quasi-random sequence that have not been tried.
 
     Every other one is moved to where the user believes the best values to be.
@@ -191,28 +191,28 @@ def _at(index: int) -> Trial:
     return Trial(number=None, study=0, index=index, configuration={}, unit={}, status="running")
 
 
-def _suggestion(study: Study, known: History, row: Array) -> Suggestion:
+def _suggestion(study: Study, known: History, row: _Array) -> Suggestion:
     unit = known.encoding.unit(row)
     return Suggestion(study.configuration(unit), unit)
 
 
-def _best_rows(known: History, model: Model) -> Array:
+def _best_rows(known: History, model: Model) -> _Array:
     """The rows of this study that are predicted to be the best."""
     own = known.rows[_promising(known.values[: known.own])]
     if not len(own):
         own = known.tried if len(known.tried) else known.rows[:1]
     mean, _ = model.process.predict(known.encoding.features(own))
-    return np.clip(own[np.argsort(mean, kind="stable")[:AROUND]], 0.0, 1.0)
+    return np.clip(own[np.argsort(mean, kind="stable")[:_AROUND]], 0.0, 1.0)
 
 
-def _incumbent(known: History, model: Model, waiting: Array) -> float:
+def _incumbent(known: History, model: Model, waiting: _Array) -> float:
     """The best predicted mean: the best value seen may be noise."""
     rows = known.rows[_promising(known.values)] if known.feasible.any() else known.rows
     mean, _ = model.process.predict(known.encoding.features(np.vstack([rows, waiting])))
     return float(mean.min())
 
 
-def _promising(values: Array) -> npt.NDArray[np.intp]:
+def _promising(values: _Array) -> npt.NDArray[np.intp]:
     """Where the feasible trials are; of very many the best, the only ones that can matter."""
     feasible = np.flatnonzero(np.isfinite(values))
     best = np.argsort(values[feasible], kind="stable")[:KEEP_MOST]

@@ -24,18 +24,18 @@ from tunewright.store.joined import alone
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-Array = npt.NDArray[np.float64]
+_Array = npt.NDArray[np.float64]
 NEXT = 10  # trials whose gain is foretold
-PLACES = 9  # along every axis of the map
+_PLACES = 9  # along every axis of the map
 # beyond 90 % on paper, so that 90 of 100 intervals hold the truth (docs/methods_search.md)
-SPREAD = 1.96
-QUANTILES = (0.025, 0.975)
-DRAWS = 512
-WORTHWHILE = 0.02  # of what tuning has gained so far over the median trial
-LEAST_TRIALS = 20  # before anything is called saturated
-LEAST_NEAR = 3  # trials about as good as the best: one alone may be the rim of something deeper
-NEAR = 3.0  # times the worthwhile gain: about as good
-LAST = 10  # trials that brought no worthwhile gain
+_SPREAD = 1.96
+_QUANTILES = (0.025, 0.975)
+_DRAWS = 512
+_WORTHWHILE = 0.02  # of what tuning has gained so far over the median trial
+_LEAST_TRIALS = 20  # before anything is called saturated
+_LEAST_NEAR = 3  # trials about as good as the best: one alone may be the rim of something deeper
+_NEAR = 3.0  # times the worthwhile gain: about as good
+_LAST = 10  # trials that brought no worthwhile gain
 SATURATED = "tuning has likely saturated"
 
 
@@ -118,7 +118,7 @@ def _belief(results: Results, study: Study, search: Bayesian) -> Belief:
     sign = -results.objective.sign
     gain = _gain(search, study, trials, known, model, row)
     worthwhile = _worthwhile(results.round.detect, known, predicted)
-    enough = max(LEAST_TRIALS, 2 * first_trials(study))
+    enough = max(_LEAST_TRIALS, 2 * first_trials(study))
     surveyed = confirmed(known, model, worthwhile)
     saturated = outcomes >= enough and gain < worthwhile and surveyed
     low, high = sorted((sign * low, sign * high))
@@ -138,20 +138,20 @@ def _belief(results: Results, study: Study, search: Bayesian) -> Belief:
     )
 
 
-def _estimate(model: Model, row: Array) -> tuple[float, float, float]:
+def _estimate(model: Model, row: _Array) -> tuple[float, float, float]:
     """The prediction, and an interval of the most probable process and of all plausible ones.
 
     Either alone is too sure: the first of its length scales, the second of how much is noise.
     """
     features = model.encoding.features(row)
     mean, sd = (float(one[0]) for one in model.process.predict(features))
-    low, high = others(model).quantiles(features, QUANTILES)
-    ends = (mean, min(low, mean - SPREAD * sd), max(high, mean + SPREAD * sd))
+    low, high = others(model).quantiles(features, _QUANTILES)
+    ends = (mean, min(low, mean - _SPREAD * sd), max(high, mean + _SPREAD * sd))
     predicted, least, most = model.value(np.array(ends)).tolist()
     return predicted, least, most
 
 
-def _probability(model: Model, rows: Array) -> list[float]:
+def _probability(model: Model, rows: _Array) -> list[float]:
     if model.feasible is None:
         return [1.0] * len(rows)
     latent = model.feasible.predict(model.encoding.features(rows))
@@ -159,14 +159,14 @@ def _probability(model: Model, rows: Array) -> list[float]:
     return found
 
 
-def _axes(study: Study, known: History, model: Model, row: Array) -> tuple[Axis, ...]:
+def _axes(study: Study, known: History, model: Model, row: _Array) -> tuple[Axis, ...]:
     """The map; of a conditional hyperparameter only where the recommendation has it active."""
     found = []
     for column, h in enumerate(study.space):
         if math.isnan(row[column]) or known.encoding.parents[column]:
             continue
         bins = known.encoding.bins(column)
-        places = list(bins) if 0 < len(bins) <= PLACES else np.linspace(0, 1, PLACES).tolist()
+        places = list(bins) if 0 < len(bins) <= _PLACES else np.linspace(0, 1, _PLACES).tolist()
         rows = np.tile(row, (len(places), 1))
         rows[:, column] = places
         settled = known.encoding.settled(rows)
@@ -181,7 +181,7 @@ def _gain(
     trials: list[Trial],
     known: History,
     model: Model,
-    row: Array,
+    row: _Array,
 ) -> float:
     """What the best of the next trials is expected to be better by, were they run all at once."""
     ahead = search.suggest(study, trials, NEXT)
@@ -190,9 +190,9 @@ def _gain(
     rows = np.vstack([row, known.encoding.positions([one.unit for one in ahead])])
     mean, covariance = model.process.predict_jointly(known.encoding.features(rows))
     random = np.random.default_rng([study.seed, known.next_index])
-    drawn = random.multivariate_normal(mean, covariance, DRAWS, method="eigh")
+    drawn = random.multivariate_normal(mean, covariance, _DRAWS, method="eigh")
     values = model.value(drawn)
-    lives = random.random((DRAWS, len(ahead))) < np.array(_probability(model, rows[1:]))
+    lives = random.random((_DRAWS, len(ahead))) < np.array(_probability(model, rows[1:]))
     best = np.where(lives, values[:, 1:], np.inf).min(axis=1)
     return float(np.maximum(values[:, 0] - best, 0.0).mean())
 
@@ -202,7 +202,7 @@ def _worthwhile(detect: float | None, known: History, predicted: float) -> float
     if detect is not None:
         return detect
     middle = float(np.median(known.values[known.feasible]))
-    return WORTHWHILE * max(middle - predicted, 0.0)
+    return _WORTHWHILE * max(middle - predicted, 0.0)
 
 
 def confirmed(known: History, model: Model, worthwhile: float) -> bool:
@@ -214,12 +214,12 @@ def confirmed(known: History, model: Model, worthwhile: float) -> bool:
     """
     features = model.encoding.features(known.rows[known.feasible])
     predicted = model.value(model.process.predict(features)[0])
-    near = int((predicted <= predicted.min() + NEAR * worthwhile).sum())
+    near = int((predicted <= predicted.min() + _NEAR * worthwhile).sum())
     own = known.values[: known.own]
-    before, after = own[:-LAST], own[-LAST:]
+    before, after = own[:-_LAST], own[-_LAST:]
     before, after = before[np.isfinite(before)], after[np.isfinite(after)]
     gained = before.min() - after.min() if len(before) and len(after) else 0.0
-    return near >= LEAST_NEAR and bool(gained < worthwhile)
+    return near >= _LEAST_NEAR and bool(gained < worthwhile)
 
 
 def _says(saturated: bool, outcomes: int, enough: int) -> str:

@@ -21,16 +21,16 @@ from tunewright.search.bayesian.encoding import MOST_LISTED, MOST_STEPS, Encodin
 from tunewright.search.bayesian.user_prior import UserPrior
 
 Array = npt.NDArray[np.float64]
-COVER = 768  # quasi-random candidates in all, and at least LEAST_COVER in every branch
-LEAST_COVER = 48
-WHOLE = 2000  # configurations: a finite space of no more is looked through whole
+_COVER = 768  # quasi-random candidates in all, and at least LEAST_COVER in every branch
+_LEAST_COVER = 48
+_WHOLE = 2000  # configurations: a finite space of no more is looked through whole
 STEPS = (0.15, 0.05, 0.015)  # sizes of steps away from the best points, in ranges
-STEPS_EACH = 96
-BELIEVED = 192  # candidates more where the user believes the best values to be
-MOST_HALTON = 20  # dimensions
-CLIMBS = 6
-APART = 0.02  # in ranges, at least, between the places where climbs start
-TOO_NEAR = 1e-3  # in ranges: another trial there would be a repeat
+_STEPS_EACH = 96
+_BELIEVED = 192  # candidates more where the user believes the best values to be
+_MOST_HALTON = 20  # dimensions
+_CLIMBS = 6
+_APART = 0.02  # in ranges, at least, between the places where climbs start
+_TOO_NEAR = 1e-3  # in ranges: another trial there would be a repeat
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Tried:
         """Whether one was tried so near that it would be a repeat."""
         away = np.abs(self.rows - row)
         both = np.isnan(self.rows) & np.isnan(row)
-        return bool(np.any(np.all(both | (away < TOO_NEAR), axis=1)))
+        return bool(np.any(np.all(both | (away < _TOO_NEAR), axis=1)))
 
     def and_also(self, row: Array) -> Tried:
         """These and one more."""
@@ -60,7 +60,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Worth:
+class _Worth:
     """What a trial at a row is worth: the acquisition, and what the user believes."""
 
     acquisition: Acquisition
@@ -90,10 +90,10 @@ def highest(
 ) -> Array | None:
     """The row of the highest acquisition that was not tried; None when nothing is left."""
     encoding = tried.encoding
-    worth_of = Worth(acquisition, encoding, prior or UserPrior(()))
+    worth_of = _Worth(acquisition, encoding, prior or UserPrior(()))
     rows = candidates(encoding, best, random)
-    if worth_of.prior.columns and encoding.configurations > WHOLE:
-        near = candidates(encoding, best, random)[:BELIEVED]
+    if worth_of.prior.columns and encoding.configurations > _WHOLE:
+        near = candidates(encoding, best, random)[:_BELIEVED]
         rows = np.vstack([rows, encoding.settled(worth_of.prior.drawn(near))])
     rows = rows[~tried.among(rows)]
     if not len(rows):
@@ -118,10 +118,10 @@ def highest(
 
 def candidates(encoding: Encoding, best: Array, random: np.random.Generator) -> Array:
     """Rows all over the space, and around the best ones given."""
-    if encoding.configurations <= WHOLE:
+    if encoding.configurations <= _WHOLE:
         return every_configuration(encoding)
     branches = encoding.study.branches
-    share = max(LEAST_COVER, COVER // len(branches))
+    share = max(_LEAST_COVER, _COVER // len(branches))
     made = [_cover(encoding, branch, share, random) for branch in branches]
     made += [_steps(encoding, best, size, random) for size in STEPS]
     return np.vstack(made)
@@ -146,7 +146,7 @@ def _cover(encoding: Encoding, branch: Branch, count: int, random: np.random.Gen
     dimensions = len(branch.dimensions)
     if dimensions == 0:
         points = np.empty((1, 0))
-    elif dimensions > MOST_HALTON:
+    elif dimensions > _MOST_HALTON:
         points = random.random((count, dimensions))
     else:
         points = qmc.Halton(dimensions, scramble=True, rng=random).random(count)
@@ -155,14 +155,14 @@ def _cover(encoding: Encoding, branch: Branch, count: int, random: np.random.Gen
 
 def _steps(encoding: Encoding, best: Array, size: float, random: np.random.Generator) -> Array:
     """Steps from the best rows, in every column or in a few; parents stay as they are."""
-    start = best[random.integers(len(best), size=STEPS_EACH)]
+    start = best[random.integers(len(best), size=_STEPS_EACH)]
     columns = start.shape[1]
     few = random.random(start.shape) < max(0.3, 1.5 / max(columns, 1))
     few[::2] = True
     moved = np.clip(start + size * random.normal(size=start.shape) * few, 0.0, 1.0)
     for column, count in enumerate(encoding.counts):
-        jumps = random.random(STEPS_EACH) < 0.3
-        anywhere = (random.integers(max(count, 1), size=STEPS_EACH) + 0.5) / max(count, 1)
+        jumps = random.random(_STEPS_EACH) < 0.3
+        anywhere = (random.integers(max(count, 1), size=_STEPS_EACH) + 0.5) / max(count, 1)
         if 0 < count <= MOST_STEPS:
             moved[:, column] = np.where(jumps, anywhere, start[:, column])
     moved[:, encoding.parents] = start[:, encoding.parents]
@@ -174,14 +174,14 @@ def _starts(rows: Array, order: npt.NDArray[np.intp]) -> list[int]:
     starts: list[int] = []
     for place in order[:200].tolist():
         away = [np.abs(rows[place] - rows[other]) for other in starts]
-        if all(np.max(np.nan_to_num(a, nan=0.0), initial=0.0) > APART for a in away):
+        if all(np.max(np.nan_to_num(a, nan=0.0), initial=0.0) > _APART for a in away):
             starts.append(place)
-        if len(starts) == CLIMBS:
+        if len(starts) == _CLIMBS:
             break
     return starts
 
 
-def _climbed(worth_of: Worth, row: Array, worth: float) -> tuple[float, Array]:
+def _climbed(worth_of: _Worth, row: Array, worth: float) -> tuple[float, Array]:
     """The top that can be reached from a row, and what it is worth."""
     encoding = worth_of.encoding
     for _ in range(3):
@@ -197,7 +197,7 @@ def _climbed(worth_of: Worth, row: Array, worth: float) -> tuple[float, Array]:
     return worth, row
 
 
-def _along_slope(worth_of: Worth, row: Array) -> Array:
+def _along_slope(worth_of: _Worth, row: Array) -> Array:
     """One row: where the slope leads, along the columns that can be moved by a little."""
     from scipy.optimize import minimize
 

@@ -24,10 +24,10 @@ from tunewright.search.bayesian.gaussian_process import (
 Array = npt.NDArray[np.float64]
 PRIOR = 0.8  # of the authors' published trials 38 to 84 % did not diverge
 SCALE = 10.0  # variance of the latent function, on which 2 means a probability of 0.98
-DAMPING = 0.8
-LEAST_PRECISION = 1e-6
-MOST_STEPS = 40
-LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
+_DAMPING = 0.8
+_LEAST_PRECISION = 1e-6
+_MOST_STEPS = 40
+_LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def learned_feasibility(
@@ -60,8 +60,8 @@ def _propagated(parameters: Parameters, features: Array, signs: Array) -> Gaussi
     count = len(signs)
     mean = float(ndtri(PRIOR)) * math.sqrt(1.0 + parameters.scale)
     covariance = parameters.covariance(features, features) + 1e-8 * np.eye(count)
-    precision, pull = np.full(count, LEAST_PRECISION), np.full(count, LEAST_PRECISION * mean)
-    for _ in range(MOST_STEPS):
+    precision, pull = np.full(count, _LEAST_PRECISION), np.full(count, _LEAST_PRECISION * mean)
+    for _ in range(_MOST_STEPS):
         half = np.sqrt(precision)
         inner = np.eye(count) + half[:, None] * covariance * half[None, :]
         root = cholesky(inner, lower=True, check_finite=False)
@@ -74,14 +74,14 @@ def _propagated(parameters: Parameters, features: Array, signs: Array) -> Gaussi
         place = (middle / variance - pull) / others
         wide = 1.0 + 1.0 / others
         z = signs * place / np.sqrt(wide)
-        ratio = np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_ndtr(z))
+        ratio = np.exp(-0.5 * z * z - _LOG_SQRT_2PI - log_ndtr(z))
         moved = place + signs * ratio / (others * np.sqrt(wide))
         left = np.maximum(1.0 / others - ratio * (z + ratio) / (others**2 * wide), 1e-10)
-        wanted = np.maximum(1.0 / left - others, LEAST_PRECISION)
+        wanted = np.maximum(1.0 / left - others, _LEAST_PRECISION)
         wanted_pull = moved * (wanted + others) - place * others
         change = float(np.max(np.abs(wanted - precision), initial=0.0))
-        precision = precision + DAMPING * (wanted - precision)
-        pull = pull + DAMPING * (wanted_pull - pull)
+        precision = precision + _DAMPING * (wanted - precision)
+        pull = pull + _DAMPING * (wanted_pull - pull)
         if change < 1e-4:
             break
     # as in a regression: every trial observed with separate noise

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-LEAST_VARIANCE = 1e-12
+_LEAST_VARIANCE = 1e-12
 KNOWN = 1e-4  # variance of what is taken as known
-CLIMB = {"maxiter": 40, "ftol": 1e-5, "gtol": 1e-3}
+_CLIMB = {"maxiter": 40, "ftol": 1e-5, "gtol": 1e-3}
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class GaussianProcess:
         cross = self.parameters.covariance(self.features, features)
         solved = _solved(self.root, cross)
         variance = self.parameters.scale - np.einsum("ij,ij->j", solved, solved)
-        return self.mean + self.weights @ cross, np.sqrt(np.maximum(variance, LEAST_VARIANCE))
+        return self.mean + self.weights @ cross, np.sqrt(np.maximum(variance, _LEAST_VARIANCE))
 
     def predict_jointly(self, features: Array) -> tuple[Array, Array]:
         """Mean of the function at every row, and the covariance between the rows."""
@@ -125,7 +125,7 @@ class GaussianProcess:
         cross = own.scale * correlation
         slopes = (2.0 * own.scale * slope)[:, None] * away / lengths
         solved = _solved(self.root, cross)
-        sd = math.sqrt(max(own.scale - float(solved @ solved), LEAST_VARIANCE))
+        sd = math.sqrt(max(own.scale - float(solved @ solved), _LEAST_VARIANCE))
         inverse = _solved(self.root, solved, transposed=True)
         mean = self.mean + float(self.weights @ cross)
         return mean, sd, self.weights @ slopes, -(inverse @ slopes) / sd
@@ -144,7 +144,7 @@ class GaussianProcess:
             root = np.zeros((size + 1, size + 1), order="F")
             root[:size, :size] = own.root
             root[size, :size] = row
-            root[size, size] = math.sqrt(max(left, LEAST_VARIANCE))
+            root[size, size] = math.sqrt(max(left, _LEAST_VARIANCE))
             own = replace(
                 own,
                 features=np.vstack([own.features, point]),
@@ -202,7 +202,7 @@ def fitted(
             jac=True,
             method="L-BFGS-B",
             bounds=limits,
-            options=CLIMB,
+            options=_CLIMB,
         )
         if best is None or climbed.fun < best[0]:
             best = (float(climbed.fun), climbed.x)

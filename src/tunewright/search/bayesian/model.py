@@ -23,9 +23,9 @@ from tunewright.search.bayesian.recipe import Recipe
 from tunewright.search.bayesian.warping import Warp, warped
 
 Array = npt.NDArray[np.float64]
-FIT_MOST = 150  # trials by which length scales are found
+_FIT_MOST = 150  # trials by which length scales are found
 KEEP_MOST = 400  # trials the process is conditioned on: more add cost, hardly knowledge
-KERNELS = {"matern": MATERN, "gaussian": GAUSSIAN}
+_KERNELS = {"matern": MATERN, "gaussian": GAUSSIAN}
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
 
     `feasibility` asks for the second process too, which the recipe may not need for its search.
     """
-    encoding, kernel = history.encoding, KERNELS[recipe.kernel]
+    encoding, kernel = history.encoding, _KERNELS[recipe.kernel]
     columns = len(encoding.space)
     features = encoding.features(history.rows)
     feasible = history.feasible
@@ -79,13 +79,13 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
         told_sd = warp.spread_of(history.values[feasible], history.measured[feasible])
         doubt[feasible] = (told_sd / spread) ** 2
     data = Data(features[learns], values[learns], doubt[learns])
-    fit, keep = _few(data, FIT_MOST), _few(data, KEEP_MOST)
+    fit, keep = _few(data, _FIT_MOST), _few(data, KEEP_MOST)
     parameters = fitted(kernel, encoding.group, columns, fit.features, fit.values, prior, fit.doubt)
     fit_mean = recipe.mean == "fitted"
     process = conditioned(parameters, keep.features, keep.values, keep.doubt, fit_mean)
     second = None
     if (feasibility or recipe.diverged == "model") and not feasible.all():
-        some = _some(values, FIT_MOST)
+        some = _some(values, _FIT_MOST)
         second = learned_feasibility(
             kernel, encoding.group, columns, features[some], feasible[some], Prior()
         )
@@ -111,7 +111,7 @@ def for_search(history: History, recipe: Recipe) -> Model:
 
 def others(model: Model) -> Plausible:
     """All processes of the objective that the data leave plausible, the model's own among them."""
-    fit, keep = _few(model.data, FIT_MOST), _few(model.data, KEEP_MOST)
+    fit, keep = _few(model.data, _FIT_MOST), _few(model.data, KEEP_MOST)
     return plausible(model.process.parameters, model.prior, fit, keep)
 
 

@@ -26,10 +26,10 @@ from tunewright.search.bayesian.gaussian_process import (
 )
 
 Array = npt.NDArray[np.float64]
-SHARES = (1e-4, 1e-3, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.95)  # of the variance seen
-PINNED = 0.01  # standard deviation of the logarithm of a share that is held
-EACH = 4  # draws for every share, beside the top
-STEP = 0.02  # in logarithms, for the curvature
+_SHARES = (1e-4, 1e-3, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.95)  # of the variance seen
+_PINNED = 0.01  # standard deviation of the logarithm of a share that is held
+_EACH = 4  # draws for every share, beside the top
+_STEP = 0.02  # in logarithms, for the curvature
 _DRAWS = 0x92  # what a stream of random numbers is for
 
 
@@ -80,9 +80,9 @@ def _stories(like: Parameters, prior: Prior, fit: Data) -> Iterator[tuple[float,
     squares = column_squares(like.group, columns, fit.features)
     random = np.random.default_rng(_DRAWS)
     low, high = (np.array(ends)[:-1] for ends in zip(*prior.limits(columns), strict=True))
-    for share in [s for s in SHARES if s >= prior.least_noise] or SHARES[-1:]:
+    for share in [s for s in _SHARES if s >= prior.least_noise] or _SHARES[-1:]:
         # all that was seen has variance 1: what is not noise is the function
-        pinned = {"noise": math.log(share), "noise_sd": PINNED, "scale": math.log(1 - share)}
+        pinned = {"noise": math.log(share), "noise_sd": _PINNED, "scale": math.log(1 - share)}
         own = replace(prior, **pinned)
         top = fitted(like.kernel, like.group, columns, fit.features, fit.values, own, fit.doubt)
         logs = np.log([*top.lengths, top.scale, top.noise])
@@ -90,7 +90,7 @@ def _stories(like: Parameters, prior: Prior, fit: Data) -> Iterator[tuple[float,
         spread = _spread(logs, *given)
         volume = float(np.linalg.slogdet(spread)[1])
         weight = volume - loss_and_slope(logs, *given)[0]
-        drawn = logs[:-1] + random.standard_normal((EACH, columns + 1)) @ spread.T
+        drawn = logs[:-1] + random.standard_normal((_EACH, columns + 1)) @ spread.T
         for place in np.exp(np.vstack([logs[:-1], np.clip(drawn, low, high)])):
             yield weight, replace(top, lengths=place[:-1], scale=float(place[-1]))
 
@@ -104,8 +104,8 @@ def _spread(logs: Array, *given: object) -> Array:
     def slope(at: Array) -> Array:
         return loss_and_slope(at, *given)[1][:size]  # type: ignore[arg-type]
 
-    moves = STEP * np.eye(len(logs))[:size]
-    curvature = np.array([slope(logs + move) - slope(logs - move) for move in moves]) / (2 * STEP)
+    moves = _STEP * np.eye(len(logs))[:size]
+    curvature = np.array([slope(logs + move) - slope(logs - move) for move in moves]) / (2 * _STEP)
     steep, axes = np.linalg.eigh((curvature + curvature.T) / 2)
     widest = float(prior.spread(size - 1).max())  # nowhere wider than before the data
     return np.asarray(axes / np.sqrt(np.maximum(steep, widest**-2)))

@@ -21,13 +21,13 @@ from tunewright.search.bayesian.encoding import Encoding
 from tunewright.search.bayesian.history import History
 
 Array = npt.NDArray[np.float64]
-EVEN = 0.1  # share of the density that is spread over the whole range
-REACH = 2.0  # standard deviations: the region in which a belief expects the best trials
-BEST = 4  # one of so many outcomes counts among the best
-LEAST_BEST = 3
-MOST_LOOKS = 100  # outcomes: a belief that held so long hardly weighs any more
-NARROWEST = 1e-3  # standard deviation, in ranges
-LEVEL = 0.1  # probability by chance below which the trials contradict a belief
+_EVEN = 0.1  # share of the density that is spread over the whole range
+_REACH = 2.0  # standard deviations: the region in which a belief expects the best trials
+_BEST = 4  # one of so many outcomes counts among the best
+_LEAST_BEST = 3
+_MOST_LOOKS = 100  # outcomes: a belief that held so long hardly weighs any more
+_NARROWEST = 1e-3  # standard deviation, in ranges
+_LEVEL = 0.1  # probability by chance below which the trials contradict a belief
 _GRID = np.linspace(0.0, 1.0, 1025)
 
 
@@ -47,7 +47,7 @@ class Column:
             even = self.count / (self.odds + self.count - 1)
             found = np.log(np.where(self.inside(positions), self.odds * even, even))
         else:
-            found = np.log(EVEN + self._bell(positions))
+            found = np.log(_EVEN + self._bell(positions))
         return np.where(np.isnan(positions), 0.0, found)
 
     def slope(self, position: float) -> float:
@@ -55,11 +55,11 @@ class Column:
         if not self.sd:
             return 0.0
         bell = float(self._bell(np.array(position)))
-        return bell / (EVEN + bell) * (self.centre - position) / self.sd**2
+        return bell / (_EVEN + bell) * (self.centre - position) / self.sd**2
 
     def inside(self, positions: Array) -> npt.NDArray[np.bool_]:
         """Which positions lie in the region of the belief."""
-        reach = REACH * self.sd if self.sd else 0.5 / self.count
+        reach = _REACH * self.sd if self.sd else 0.5 / self.count
         return np.asarray(np.abs(positions - self.centre) <= reach)
 
     def drawn(self, even: Array) -> Array:
@@ -70,7 +70,7 @@ class Column:
             others = (np.floor(rest * (self.count - 1)) + 0.5) / self.count
             others += (others >= self.centre - 1e-9) / self.count  # passes over the believed one
             return np.where(even < own, self.centre, others)
-        density = EVEN + self._bell(_GRID)
+        density = _EVEN + self._bell(_GRID)
         below = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
         return np.asarray(np.interp(even, below / below[-1], _GRID))
 
@@ -80,7 +80,7 @@ class Column:
 
         within = float(ndtr((1 - self.centre) / self.sd) - ndtr(-self.centre / self.sd))
         away = (positions - self.centre) / self.sd
-        height = (1 - EVEN) / (self.sd * math.sqrt(2 * math.pi) * within)
+        height = (1 - _EVEN) / (self.sd * math.sqrt(2 * math.pi) * within)
         return np.asarray(height * np.exp(-0.5 * away * away))
 
 
@@ -152,11 +152,11 @@ def contradicted(column: Column, known: History) -> bool:
     active = ~np.isnan(positions)
     inside = column.inside(positions[active])
     values = np.where(np.isfinite(known.values), known.values, np.inf)[: known.own][active]
-    for count in range(2 * LEAST_BEST, min(len(values), MOST_LOOKS) + 1):
-        best = max(LEAST_BEST, count // BEST)
+    for count in range(2 * _LEAST_BEST, min(len(values), _MOST_LOOKS) + 1):
+        best = max(_LEAST_BEST, count // _BEST)
         order = np.argsort(values[:count], kind="stable")[:best]
         seen = int(inside[order].sum())
-        if _at_most(seen, best, int(inside[:count].sum()), count) < LEVEL:
+        if _at_most(seen, best, int(inside[:count].sum()), count) < _LEVEL:
             return True
     return False
 
@@ -189,4 +189,4 @@ def _deviation(own: Range, belief: Belief, centre: float) -> float:
         ends = value + width, value - width
     places = [place for place in map(own.place, ends) if place is not None]
     # neither end has a place: wider than the range
-    return max(abs(places[0] - centre), NARROWEST) if places else 1.0
+    return max(abs(places[0] - centre), _NARROWEST) if places else 1.0

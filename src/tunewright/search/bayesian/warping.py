@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-BEND = 0.5  # of the log warp: how much steeper the good end is than the bad one
+_BEND = 0.5  # of the log warp: how much steeper the good end is than the bad one
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Warp:
         return np.maximum(middle - ends[0], ends[1] - middle)
 
 
-def warped(values: Array, bend: float = BEND, halves: bool = True) -> tuple[Array, Warp]:
+def warped(values: Array, bend: float = _BEND, halves: bool = True) -> tuple[Array, Warp]:
     """The values as the model sees them, of mean 0 and standard deviation 1; and the way back.
 
     The worse half keeps its order only: it is spread like the worse half of a normal distribution

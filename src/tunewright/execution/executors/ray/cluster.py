@@ -16,7 +16,7 @@ from tunewright.causes import causes
 from tunewright.errors import WorkloadError, need
 from tunewright.execution.executors.ray.resources import Node
 
-AUTHENTICATION = "RAY_AUTH_MODE"  # "token": only who has the token may give orders
+_AUTHENTICATION = "RAY_AUTH_MODE"  # "token": only who has the token may give orders
 log = logging.getLogger(__name__)
 
 
@@ -71,11 +71,11 @@ def join(address: str | None, runtime_env: Mapping[str, Any] | None = None) -> C
     except (OSError, RuntimeError, TypeError, ValueError, ray.exceptions.RayError) as error:
         where = address or os.environ.get("RAY_ADDRESS") or "this machine"
         raise WorkloadError("ray.no_cluster", place=where, reason=_reason(error)) from error
-    if os.environ.get(AUTHENTICATION, "").lower() != "token":
+    if os.environ.get(_AUTHENTICATION, "").lower() != "token":
         log.warning(
             "the Ray cluster asks for no token: whoever reaches its ports can run code in it. "
             "Start it with %s=token.",
-            AUTHENTICATION,
+            _AUTHENTICATION,
         )
     return Cluster(ours=True, unhush=_hush(ray))
 
@@ -85,7 +85,7 @@ def _reason(error: BaseException) -> str:
     for cause in causes(error):
         if "AuthToken" in str(cause) or type(cause).__name__ == "AuthenticationError":
             return (
-                f"its token is missing or wrong here ({AUTHENTICATION}=token, and RAY_AUTH_TOKEN "
+                f"its token is missing or wrong here ({_AUTHENTICATION}=token, and RAY_AUTH_TOKEN "
                 "or ~/.ray/auth_token)"
             )
     return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__

@@ -30,15 +30,15 @@ from tunewright.execution.executors.ray.resources import as_options, described
 from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome
 
-ASK_S = 10.0  # how long a host waits for something to tell
-ORDER_S = 2.0  # an order to stop that had no effect is given again
-UNREACHABLE_S = 60.0  # a host that cannot be reached for so long is given up
-LATE_S = 30.0  # so long after the grace period a host has failed to end its trial
-IDLE_S = 10.0  # a seat without work goes back to the cluster
-WAITING_S = 30.0  # trials that wait for the cluster for so long are spoken of
-CLOSE_S = 10.0  # for all hosts to end their trials
-NO_SHOWS = 3  # hosts in a row that could not be placed: it is not the node's fault
-LARGE = 100_000  # bytes; what is larger is kept by Ray once for all hosts
+_ASK_S = 10.0  # how long a host waits for something to tell
+_ORDER_S = 2.0  # an order to stop that had no effect is given again
+_UNREACHABLE_S = 60.0  # a host that cannot be reached for so long is given up
+_LATE_S = 30.0  # so long after the grace period a host has failed to end its trial
+_IDLE_S = 10.0  # a seat without work goes back to the cluster
+_WAITING_S = 30.0  # trials that wait for the cluster for so long are spoken of
+_CLOSE_S = 10.0  # for all hosts to end their trials
+_NO_SHOWS = 3  # hosts in a row that could not be placed: it is not the node's fault
+_LARGE = 100_000  # bytes; what is larger is kept by Ray once for all hosts
 log = logging.getLogger(__name__)
 
 
@@ -114,7 +114,7 @@ class Crew:
         goodbyes = [each.actor.close.remote() for each in self._places if each.arrived is not None]
         if goodbyes:
             with contextlib.suppress(ray.exceptions.RayError):
-                ray.wait(goodbyes, num_returns=len(goodbyes), timeout=CLOSE_S)
+                ray.wait(goodbyes, num_returns=len(goodbyes), timeout=_CLOSE_S)
         for place in tuple(self._places):
             self._dismiss(place)
         for folder in self._signed:
@@ -128,7 +128,7 @@ class Crew:
         for number, (known, _) in enumerate(self._loads):
             if known is load:
                 return number
-        self._loads.append((load, package().put(load) if len(load.body) > LARGE else load))
+        self._loads.append((load, package().put(load) if len(load.body) > _LARGE else load))
         return len(self._loads) - 1
 
     def _seat_all(self, now: float) -> None:
@@ -208,9 +208,9 @@ class Crew:
         """A host could not be placed or begun: wait a little, and raise when it happens again."""
         self._dismiss(place)
         self._no_shows += 1
-        self._pause_until = time.monotonic() + ORDER_S * self._no_shows
+        self._pause_until = time.monotonic() + _ORDER_S * self._no_shows
         said = first_words(error)
-        if self._no_shows >= NO_SHOWS and not any(each.arrived for each in self._places):
+        if self._no_shows >= _NO_SHOWS and not any(each.arrived for each in self._places):
             raise WorkloadError("ray.no_trial_begun", reason=said) from error
         log.warning("a node could not take a trial: %s", said)
 
@@ -243,7 +243,7 @@ class Crew:
             )
 
     def _ask(self, place: Place) -> None:
-        question = place.actor.tell.remote(place.heard, ASK_S)
+        question = place.actor.tell.remote(place.heard, _ASK_S)
         self._asked[question] = lambda: self._hear(place, question)
 
     def _hear(self, place: Place, question: Any) -> None:
@@ -255,7 +255,7 @@ class Crew:
         except ray.exceptions.ActorUnavailableError as error:
             now = time.monotonic()
             place.unreachable_since = place.unreachable_since or now
-            if now - place.unreachable_since > UNREACHABLE_S:
+            if now - place.unreachable_since > _UNREACHABLE_S:
                 self._lose(place, error)
             else:
                 self._ask(place)
@@ -302,15 +302,15 @@ class Crew:
     def _check(self, now: float) -> None:
         for place in tuple(self._places):
             self._check_stop(place, now)
-            if place.job is None and not self._waiting and now - place.idle_since > IDLE_S:
+            if place.job is None and not self._waiting and now - place.idle_since > _IDLE_S:
                 self._dismiss(place)
         if not self._waiting or any(place.arrived for place in self._places):
             self._waiting_since = None
             return
         self._waiting_since = self._waiting_since or now
-        if now - self._waiting_since > WAITING_S:
+        if now - self._waiting_since > _WAITING_S:
             self._say_once(
-                f"for {WAITING_S:.0f} s the Ray cluster has given no trial its place: each needs "
+                f"for {_WAITING_S:.0f} s the Ray cluster has given no trial its place: each needs "
                 f"{described(self.needs)}, which others may use"
             )
 
@@ -318,13 +318,13 @@ class Crew:
         """Repeat the wish to stop until the trial ends; a host that never ends it is ended."""
         if place.stop_by is None:
             return
-        if now > place.stop_by + LATE_S:
+        if now > place.stop_by + _LATE_S:
             self._dismiss(place)
             silent = Message("stopped.no_answer", {"where": place.where})
             self._end(place, "stopped", silent)
         elif now >= place.order_at:
             assert place.job is not None
-            place.order_at = now + ORDER_S
+            place.order_at = now + _ORDER_S
             # an order that is lost, or that overtakes the start, is given again
             place.actor.stop.remote(place.job.trial, max(0.0, place.stop_by - now))
 

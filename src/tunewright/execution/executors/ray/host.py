@@ -26,7 +26,7 @@ from tunewright.execution.executors.pool import Isolate, Pool, Seat
 from tunewright.execution.processes.output import HEAD, TAIL
 from tunewright.messages import Message
 
-LONGEST_LOG = HEAD + TAIL + 1000  # bytes that a finished log can have
+_LONGEST_LOG = HEAD + TAIL + 1000  # bytes that a finished log can have
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Host:
         if isinstance(event, Ended):
             del self._private[event.trial]
             file = private / f"log.{event.attempt}.txt"
-            text = file.read_bytes()[:LONGEST_LOG] if file.exists() else b""
+            text = file.read_bytes()[:_LONGEST_LOG] if file.exists() else b""
             return [Printed(event.trial, event.attempt, text), event]
         return [event]
 

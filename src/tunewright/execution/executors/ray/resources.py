@@ -11,9 +11,9 @@ from typing import Any
 from tunewright.errors import WorkloadError
 from tunewright.messages import Message
 
-STANDARD = ("CPU", "GPU", "memory")  # what Ray has separate arguments for; memory is in bytes
-GIGABYTE = 1000**3
-SLACK = 1e-9  # 0.1 + 0.2 GPUs must still fit beside 0.7
+_STANDARD = ("CPU", "GPU", "memory")  # what Ray has separate arguments for; memory is in bytes
+_GIGABYTE = 1000**3
+_SLACK = 1e-9  # 0.1 + 0.2 GPUs must still fit beside 0.7
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def checked(resources: Mapping[str, float] | None) -> dict[str, float]:
         number = isinstance(amount, int | float) and not isinstance(amount, bool)
         if not isinstance(name, str) or not name.strip():
             problems.append(Message("resources.bad_name", {"name": name}))
-        elif name not in STANDARD and name.upper() in ("CPU", "GPU"):
+        elif name not in _STANDARD and name.upper() in ("CPU", "GPU"):
             problems.append(Message("resources.misspelt", {"name": name, "right": name.upper()}))
         elif not number or not 0 <= amount < math.inf:
             problems.append(Message("resources.bad_amount", {"name": name, "amount": amount}))
@@ -62,7 +62,7 @@ def as_options(needs: Mapping[str, float]) -> dict[str, Any]:
     options: dict[str, Any] = {"num_cpus": needs.get("CPU", 0), "num_gpus": needs.get("GPU", 0)}
     if "memory" in needs:
         options["memory"] = needs["memory"]
-    custom = {name: amount for name, amount in needs.items() if name not in STANDARD}
+    custom = {name: amount for name, amount in needs.items() if name not in _STANDARD}
     return {**options, "resources": custom} if custom else options
 
 
@@ -82,9 +82,9 @@ def _fit(needs: Mapping[str, float], has: Mapping[str, float]) -> int:
     for name, amount in asked.items():
         have = has.get(name, 0.0)
         if name == "GPU" and amount < 1:  # a part of one device, never parts of two
-            counts.append(int(have) * int(1 / amount + SLACK))
+            counts.append(int(have) * int(1 / amount + _SLACK))
         else:
-            counts.append(int(have / amount + SLACK))
+            counts.append(int(have / amount + _SLACK))
     return min(counts)
 
 
@@ -96,7 +96,7 @@ def no_room(needs: Mapping[str, float], nodes: Sequence[Node]) -> WorkloadError:
 less (resources=), or add a node that has it.
     """
     known = {name for node in nodes for name in node.resources}
-    unknown = [name for name in needs if name not in known and name not in STANDARD]
+    unknown = [name for name in needs if name not in known and name not in _STANDARD]
     near = [one for name in unknown for one in difflib.get_close_matches(name, known, n=1)]
     names = [node.name for node in nodes]
     return WorkloadError("ray.no_room", needs=described(needs), nodes=names, near=near)
@@ -110,6 +110,6 @@ def described(resources: Mapping[str, float]) -> str:
     """
     words = []
     for name, amount in resources.items():
-        shown = f"{amount / GIGABYTE:.3g} GB" if name == "memory" else f"{amount:g}"
+        shown = f"{amount / _GIGABYTE:.3g} GB" if name == "memory" else f"{amount:g}"
         words.append(f"{name} {shown}")
     return ", ".join(words)

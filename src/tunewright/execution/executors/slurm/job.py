@@ -23,11 +23,11 @@ from tunewright.execution.processes.frames import Receiver, encoded
 from tunewright.execution.processes.process import python_path
 from tunewright.execution.processes.worker import as_assignment, as_fields
 
-TASK_MODULE = "tunewright.execution.executors.slurm.task"
-SCRIPT, LOAD, TASKS, ALIVE = "job.sh", "load", "tasks.json", "alive"
-WARNED = "warned"  # and the index: the file by which the shell passes the warning on
+_TASK_MODULE = "tunewright.execution.executors.slurm.task"
+SCRIPT, _LOAD, _TASKS, ALIVE = "job.sh", "load", "tasks.json", "alive"
+_WARNED = "warned"  # and the index: the file by which the shell passes the warning on
 INDEX = "SLURM_ARRAY_TASK_ID"
-NEWEST = ".slurm-attempt"  # in a trial folder: the attempt that may write there
+_NEWEST = ".slurm-attempt"  # in a trial folder: the attempt that may write there
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Batch:
 
     def warned(self, index: int) -> Path:
         """The file that the task's shell leaves when the time limit is near."""
-        return self.folder / f"{WARNED}-{index}"
+        return self.folder / f"{_WARNED}-{index}"
 
     def begin(self, index: int) -> bool:
         """On the node: whether this task starts for the first time; leaves a file if it does not.
@@ -84,7 +84,7 @@ class Batch:
     ) -> None:
         """Everything that the tasks read, before the job is submitted."""
         self.folder.mkdir(mode=0o700, parents=True)
-        self._put(LOAD, encoded(load.head, load.body))
+        self._put(_LOAD, encoded(load.head, load.body))
         tasks = {
             "assignments": [as_fields(each) for each in assignments],
             "limits": vars(order.limits),
@@ -92,7 +92,7 @@ class Batch:
             "orphan_s": order.orphan_s,
             "gpus": order.gpus,
         }
-        self._put(TASKS, json.dumps(tasks).encode())
+        self._put(_TASKS, json.dumps(tasks).encode())
         self._put(ALIVE, b"0")
         self.script.write_text(script(lines, self.folder))
         for each in assignments:
@@ -100,8 +100,8 @@ class Batch:
 
     def read(self, index: int) -> tuple[Load, Assignment, Order]:
         """On the node: what this task trains."""
-        tasks: dict[str, Any] = json.loads((self.folder / TASKS).read_bytes())
-        ((head, body),) = Receiver().feed((self.folder / LOAD).read_bytes())
+        tasks: dict[str, Any] = json.loads((self.folder / _TASKS).read_bytes())
+        ((head, body),) = Receiver().feed((self.folder / _LOAD).read_bytes())
         order = Order(
             Limits(**tasks["limits"]), tasks["notice_s"], tasks["orphan_s"], tasks["gpus"]
         )
@@ -125,7 +125,7 @@ class Batch:
 
 def newest(folder: Path) -> Path:
     """The file of a trial folder that names the attempt which may write there."""
-    return folder / NEWEST
+    return folder / _NEWEST
 
 
 def script(lines: Sequence[str], folder: Path) -> str:
@@ -137,8 +137,8 @@ def script(lines: Sequence[str], folder: Path) -> str:
     """
     options = [line for line in lines if line.startswith("#SBATCH")]
     others = [line for line in lines if not line.startswith("#SBATCH")]
-    task = [sys.executable, "-P", "-m", TASK_MODULE, str(folder)]
-    mark = f"touch {shlex.quote(f'{folder}/{WARNED}')}-${INDEX}"
+    task = [sys.executable, "-P", "-m", _TASK_MODULE, str(folder)]
+    mark = f"touch {shlex.quote(f'{folder}/{_WARNED}')}-${INDEX}"
     return "\n".join(
         [
             "#!/bin/bash",

@@ -25,16 +25,16 @@ from tunewright.execution.executors.executor import (
 from tunewright.execution.processes.frames import Head, Receiver, encoded, write_all
 from tunewright.store.outcome import decode, encode, outcome_data, outcome_from
 
-CHUNK = 2**18  # bytes read at once
-KINDS: dict[str, type[Any]] = {
+_CHUNK = 2**18  # bytes read at once
+_KINDS: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (Applied, Began, Ended, Logged, Noted, Saved, Stepped)
 }
 
 
-def as_frame(event: Event) -> tuple[Head, bytes]:
+def _as_frame(event: Event) -> tuple[Head, bytes]:
     """An event as plain data and bytes.
 
-    >>> as_frame(Stepped(7, 1, 20))[0]
+    >>> _as_frame(Stepped(7, 1, 20))[0]
     {'kind': 'Stepped', 'trial': 7, 'attempt': 1, 'step': 20, 'total': None}
     """
     fields = {f.name: getattr(event, f.name) for f in dataclasses.fields(event)}
@@ -46,10 +46,10 @@ def as_frame(event: Event) -> tuple[Head, bytes]:
     return {"kind": type(event).__name__, **fields}, body
 
 
-def as_event(head: Head, body: bytes) -> Event | None:
+def _as_event(head: Head, body: bytes) -> Event | None:
     """The event of a frame; None for a kind that is not known here."""
     fields = dict(head)
-    kind = KINDS.get(fields.pop("kind", ""))
+    kind = _KINDS.get(fields.pop("kind", ""))
     if kind is None:
         return None
     if kind is Noted:
@@ -73,7 +73,7 @@ class Outbox:
 
     def put(self, event: Event) -> None:
         """Append one event."""
-        write_all(self._file, encoded(*as_frame(event)))
+        write_all(self._file, encoded(*_as_frame(event)))
 
     def sync(self) -> None:
         """Return once what was written is on the file system, as other nodes see it."""
@@ -100,10 +100,10 @@ class Inbox:
         except OSError:
             return
         try:
-            while data := os.pread(file, CHUNK, self._read):
+            while data := os.pread(file, _CHUNK, self._read):
                 self._read += len(data)
                 for head, body in self._receiver.feed(data):
-                    event = as_event(head, body)
+                    event = _as_event(head, body)
                     if event is not None:
                         yield event
         finally:

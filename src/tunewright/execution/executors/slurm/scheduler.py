@@ -16,8 +16,8 @@ from typing import Protocol
 
 from tunewright.errors import WorkloadError
 
-COMMANDS = ("sbatch", "squeue", "scontrol", "scancel")
-PATIENCE_S = 60.0  # for one command; a controller under load is slow
+_COMMANDS = ("sbatch", "squeue", "scontrol", "scancel")
+_PATIENCE_S = 60.0  # for one command; a controller under load is slow
 LONGEST = 500  # characters of a command's output
 ACTIVE = frozenset(
     (
@@ -27,7 +27,7 @@ ACTIVE = frozenset(
 )
 GONE = "GONE"  # Slurm does not know the job any more
 Task = tuple[str, int]  # the array job and the index in it
-TASK = re.compile(r"^(\d+)_(\d+)$")
+_TASK = re.compile(r"^(\d+)_(\d+)$")
 
 
 class SchedulerDown(Exception):
@@ -59,7 +59,7 @@ class Slurmctl:
 
     def check(self, script: Path) -> None:
         """`sbatch --test-only`; refuses with Slurm's own words."""
-        missing = [name for name in COMMANDS if shutil.which(name) is None]
+        missing = [name for name in _COMMANDS if shutil.which(name) is None]
         if missing:
             raise WorkloadError("slurm.no_commands", missing=missing)
         done = _run("sbatch", "--test-only", str(script))
@@ -83,7 +83,7 @@ class Slurmctl:
         )
         if done.returncode != 0 and "Invalid job id" not in done.stderr:
             raise SchedulerDown(_said(done))
-        return read_states(done.stdout)
+        return _read_states(done.stdout)
 
     def state(self, task: Task) -> str:
         """`scontrol show job`, which remembers a job for some minutes after its end."""
@@ -101,16 +101,16 @@ class Slurmctl:
         _run("scancel", *only, *(f"{job}_{index}" for job, index in tasks))
 
 
-def read_states(text: str) -> dict[Task, str]:
+def _read_states(text: str) -> dict[Task, str]:
     """The states of tasks in the answer of squeue.
 
-    >>> read_states("12_0|RUNNING\\n12_1|PENDING\\nnoise\\n")
+    >>> _read_states("12_0|RUNNING\\n12_1|PENDING\\nnoise\\n")
     {('12', 0): 'RUNNING', ('12', 1): 'PENDING'}
     """
     found = {}
     for line in text.splitlines():
         name, _, state = line.strip().partition("|")
-        if matched := TASK.match(name):
+        if matched := _TASK.match(name):
             found[matched[1], int(matched[2])] = state.strip().partition(" ")[0]
     return found
 
@@ -118,10 +118,10 @@ def read_states(text: str) -> dict[Task, str]:
 def _run(*words: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            words, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+            words, capture_output=True, text=True, timeout=_PATIENCE_S, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise SchedulerDown(f"{words[0]} did not answer for {PATIENCE_S:g} s") from error
+        raise SchedulerDown(f"{words[0]} did not answer for {_PATIENCE_S:g} s") from error
     except OSError as error:
         raise SchedulerDown(str(error)) from error
 

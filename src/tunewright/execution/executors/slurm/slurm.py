@@ -31,11 +31,11 @@ from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome
 
 FOLDER = ".slurm"  # of the trial folders: one folder per array job
-READ_S = 0.1  # how often files are read while somebody waits
-BEAT_S = 10.0  # how often tasks see that their supervisor lives
-SETTLE_S = 5.0  # what a node wrote last may arrive later than the end of its task
-LATE_S = 30.0  # so long after the grace period a task has failed to end its trial
-CLOSE_S = 40.0  # for all tasks to end
+_READ_S = 0.1  # how often files are read while somebody waits
+_BEAT_S = 10.0  # how often tasks see that their supervisor lives
+_SETTLE_S = 5.0  # what a node wrote last may arrive later than the end of its task
+_LATE_S = 30.0  # so long after the grace period a task has failed to end its trial
+_CLOSE_S = 40.0  # for all tasks to end
 FORGIVEN = 3  # times that Slurm may forget a trial's task before it counts as a death
 log = logging.getLogger(__name__)
 
@@ -154,7 +154,7 @@ class Slurm:
             if self._told or now >= until:
                 told, self._told = self._told, []
                 return told
-            time.sleep(min(READ_S, until - now))
+            time.sleep(min(_READ_S, until - now))
 
     def stop(self, trial: int, grace_s: float) -> None:
         """Ask a trial to save, and end its task after the grace period."""
@@ -172,13 +172,13 @@ class Slurm:
         for one in self._running:
             one.batch.ask_stop(one.index, 0.0)
         tasks = [one.task for one in self._running if one.task is not None]
-        deadline = time.monotonic() + CLOSE_S
+        deadline = time.monotonic() + _CLOSE_S
         while tasks and time.monotonic() < deadline:
             with contextlib.suppress(SchedulerDown):
                 self.scheduler.cancel(tasks)
                 known = self.scheduler.states(sorted({job for job, _ in tasks}))
                 tasks = [task for task in tasks if known.get(task, GONE) in ACTIVE]
-            time.sleep(READ_S)
+            time.sleep(_READ_S)
         if tasks:
             log.warning("%d tasks may still run: scancel them", len(tasks))
         else:
@@ -235,7 +235,7 @@ class Slurm:
 
     def _look(self) -> None:
         now = time.monotonic()
-        if now - self._beat[1] > BEAT_S:
+        if now - self._beat[1] > _BEAT_S:
             self._beat = (self._beat[0] + 1, now)
             for batch in {one.batch for one in self._running}:
                 with contextlib.suppress(OSError):
@@ -263,10 +263,10 @@ class Slurm:
         reason = ended.outcome.reason
         if reason is None or reason.code != "slurm.terminated" or one.task is None:
             return ended
-        until = time.monotonic() + SETTLE_S  # while the task ends, its state is COMPLETING
+        until = time.monotonic() + _SETTLE_S  # while the task ends, its state is COMPLETING
         with contextlib.suppress(SchedulerDown):
             while (state := self.scheduler.state(one.task)) in ACTIVE and time.monotonic() < until:
-                time.sleep(READ_S)
+                time.sleep(_READ_S)
             if state == "CANCELLED":
                 end, cause = self._outcome(state, one)
                 return Ended(*one.names, Outcome(end, cause, seconds=ended.outcome.seconds))
@@ -284,7 +284,7 @@ class Slurm:
                 self._overdue(one, now)
                 continue
             one.silent_since = now if one.silent_since is None else one.silent_since
-            if now - one.silent_since >= min(SETTLE_S, 2 * self.poll_s):
+            if now - one.silent_since >= min(_SETTLE_S, 2 * self.poll_s):
                 state = self.scheduler.state(one.task)
                 self._read(one)
                 if one in self._running and state not in ACTIVE:
@@ -293,7 +293,7 @@ class Slurm:
     def _overdue(self, one: _Running, now: float) -> None:
         """End a task whose trial did not stop within its grace period."""
         assert one.task is not None
-        if one.stop_by is not None and now > one.stop_by + LATE_S:
+        if one.stop_by is not None and now > one.stop_by + _LATE_S:
             self.scheduler.cancel([one.task])
             self._end(one, "stopped", Message("stopped.grace_over"))
 

@@ -27,7 +27,7 @@ from tunewright.execution.processes.worker import PARENT_HEARS_SIGTERM
 from tunewright.messages import Message
 
 LOOK_S = 0.25  # how often the supervisor's files are looked at
-HEARD_S = 2.0  # within which every process of a job hears a signal
+_HEARD_S = 2.0  # within which every process of a job hears a signal
 TERM_GRACE_S = 20.0  # Slurm kills 30 s after SIGTERM unless the cluster sets another KillWait
 
 
@@ -101,7 +101,7 @@ def _preempted(ended: Ended, watch: Watch) -> Message | None:
     """
     if not _by_sigterm(ended):
         return None
-    until = time.monotonic() + HEARD_S
+    until = time.monotonic() + _HEARD_S
     while signal.SIGTERM not in watch.signals and time.monotonic() < until:
         time.sleep(LOOK_S / 5)
     return Message("slurm.terminated") if signal.SIGTERM in watch.signals else None
