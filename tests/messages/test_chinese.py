@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 from types import ModuleType
+from typing import Any
 
 import pytest
 
-from tunewright.messages import Template, en, zh
+from tunewright.cli._verbs import FAMILIES, loaded
+from tunewright.messages import Template, en, padded, read_in, zh
+from tunewright.present import terminal as present
 
 TABLES = ("SENTENCES", "FINDINGS", "CANNOT_JUDGE", "SECTIONS", "ACTIONS")
+HELP_LEFT = 98  # texts of options that are English yet; it may only shrink
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 ENGLISH = re.compile(r"(?<![\w`./<{-])[a-z]{2,}(?: [a-z]{2,}){3,}")  # four plain words in a row
 
@@ -46,7 +51,7 @@ def test_a_module_has_the_messages_of_the_english_one(module: ModuleType) -> Non
 def test_no_module_of_english_lacks_a_chinese_one() -> None:
     folders = (Path(one.__file__).parent for one in (en, zh))
     english, chinese = ({path.stem for path in folder.glob("*.py")} for folder in folders)
-    assert english == chinese
+    assert english == chinese - {"labels", "help", "help_options"}
     registered = {one.__name__.rpartition(".")[2] for one in zh.MODULES}
     assert registered == english - {"__init__", "phrases"}
 
@@ -65,3 +70,50 @@ def test_a_sentence_is_chinese(table: str) -> None:
             plain = re.sub(r"`[^`]*`|{[^}]*}|\"[^\"]*\"|'[^']*'", "", template)
             assert CHINESE.search(plain), f"{code}: {template}"
             assert not ENGLISH.search(plain), f"{code}: {template}"
+
+
+def test_every_family_and_command_has_a_line_of_help() -> None:
+    for family, verbs in FAMILIES.items():
+        assert CHINESE.search(zh.LABELS[family])
+        for verb in verbs:
+            assert CHINESE.search(zh.LABELS[verb.help]), verb.help
+
+
+def paragraphs(command: Any) -> Iterator[str]:
+    """The help of a command, its options and its subcommands, paragraph by paragraph."""
+    yield from str(command.help or "").split("\n\n")
+    for parameter in command.params:
+        yield str(getattr(parameter, "help", None) or "")
+    for inner in getattr(command, "commands", {}).values():
+        yield from paragraphs(inner)
+
+
+def test_help_is_chinese_below_the_first_line_and_no_entry_is_stale() -> None:
+    with read_in("en"):
+        verbs = [verb for family in FAMILIES.values() for verb in family]
+        texts = {text for verb in verbs for text in paragraphs(loaded(verb))}
+        texts |= {verb.help for verb in verbs} | set(FAMILIES)
+    assert set(zh.help.LABELS) | set(zh.help_options.LABELS) <= texts
+    left = {one for one in texts if one and one not in zh.LABELS}
+    assert len(left) <= HELP_LEFT, sorted(left)
+
+
+def test_a_label_fills_its_columns_in_both_languages() -> None:
+    with read_in("zh"):
+        assert padded("study", 12) == "研究        "
+    with read_in("en"):
+        assert padded("study", 12) == "study       "
+
+
+def test_every_fixed_label_of_a_page_on_a_screen_has_a_chinese_one() -> None:
+    pages = Path(present.__file__).parent.glob("*.py")
+    trees = [ast.parse(page.read_text(encoding="utf-8")) for page in pages]
+    calls = [
+        node
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "table"
+    ]
+    headings = {one.value for call in calls for one in call.args if isinstance(one, ast.Constant)}
+    assert len(headings) > 30
+    assert headings - {""} <= set(zh.LABELS)

@@ -29,7 +29,7 @@ from tunewright.errors import (
     TunewrightError,
     WorkloadError,
 )
-from tunewright.messages import words
+from tunewright.messages import padded, words
 from tunewright.present.terminal.screen import show_json
 from tunewright.refusals import refusal_of
 from tunewright.store.address import masked_words
@@ -95,7 +95,7 @@ def tell(error: BaseException, console: Console) -> int:
         ("try", problem.remedy),
     ):
         if text:
-            lines.append(Text.assemble(("  " + label.ljust(8), "dim"), words.printable(text)))
+            lines.append(Text.assemble(("  " + padded(label, 8), "dim"), words.printable(text)))
     for line in lines:
         console.print(line, soft_wrap=True, highlight=False)
     return problem.exit_code

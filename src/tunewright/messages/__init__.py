@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -156,10 +157,26 @@ def section(check: str) -> Text:
 def label(english: str) -> Text:
     """A fixed text of a page, a table or a help page, in the reader's language.
 
+    A text of several paragraphs is looked up whole, then paragraph by paragraph.
+
     >>> label("best trials")
     'best trials'
     """
-    return Text(catalogue().LABELS.get(english, english))
+    labels = catalogue().LABELS
+    if english in labels:
+        return Text(labels[english])
+    return Text("\n\n".join(labels.get(one, one) for one in english.split("\n\n")))
+
+
+def padded(english: str, width: int) -> Text:
+    """A label filled up with spaces to a number of columns; a Chinese character takes two.
+
+    >>> padded("best", 6)
+    'best  '
+    """
+    shown = label(english)
+    wide = sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in shown)
+    return Text(shown + " " * (width - wide))
 
 
 def fill(template: Template, facts: Facts, reader: Reader | None = None) -> str:

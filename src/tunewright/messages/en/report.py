@@ -349,6 +349,18 @@ SENTENCES: dict[str, Template] = {
     "campaign.lengths": "Short against long training: {says}.",
     "campaign.left_out": "Left out: {what}.",
     "campaign.budget": _budget,
+    # ---- pages on a screen
+    "page.trial.snapshot": "{path} at step {step}",
+    "page.trial.retry": "{command}  (once the program is fixed)",
+    "page.trial.earlier": "trial {trial} of {round}",
+    "page.trial.rank": "{rank} of {of} completed",
+    "page.trial.time": "{seconds:duration} in {attempts:count attempt}",
+    "page.trial.memory": "{memory} at most",
+    "page.proposals": lambda facts: (
+        f"{facts['round']}: one way on"
+        if facts["proposals"] == 1
+        else f"{facts['round']}: {facts['proposals']} ways on, the most urgent first"
+    ),
     # ---- errors present
     "plot.bad_ending": "{what}: cannot write {target!r}. End the path in {first} or {second}.",
     "plot.no_best_step": (

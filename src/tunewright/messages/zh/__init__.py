@@ -12,6 +12,8 @@ from types import ModuleType
 from tunewright.messages import Facts, Template, en
 from tunewright.messages.zh import (
     actions,
+    agents,
+    budgets,
     campaigns,
     design,
     diagnosis,
@@ -24,8 +26,12 @@ from tunewright.messages.zh import (
     findings_applied,
     findings_curves,
     findings_space,
+    help,
+    help_options,
     importers,
+    labels,
     launches,
+    mcp,
     phrases,
     probes,
     probes_throughput,
@@ -33,6 +39,7 @@ from tunewright.messages.zh import (
     project,
     proposals,
     reasons,
+    receipts,
     referee,
     report,
     rounds,
@@ -40,6 +47,8 @@ from tunewright.messages.zh import (
 
 MODULES: tuple[ModuleType, ...] = (
     actions,
+    agents,
+    budgets,
     campaigns,
     design,
     diagnosis,
@@ -54,12 +63,14 @@ MODULES: tuple[ModuleType, ...] = (
     findings_space,
     importers,
     launches,
+    mcp,
     probes,
     probes_throughput,
     progress,
     project,
     proposals,
     reasons,
+    receipts,
     referee,
     report,
     rounds,
@@ -85,4 +96,4 @@ ACTIONS: Mapping[str, Template] = {
 }
 PHRASES = phrases.PHRASES
 COUNTED = phrases.COUNTED
-LABELS = phrases.LABELS
+LABELS = {**labels.LABELS, **help.LABELS, **help_options.LABELS}

@@ -401,6 +401,10 @@ SENTENCES: dict[str, Template] = {
     "variance.examples": "由 {examples} 个样本得出",
     "variance.examples_of_runs": "由 {runs} 次运行的 {examples} 个样本得出，逐次运行计算",
     "variance.shared_examples": "由 {examples} 个共同样本得出",
+    "variance.measurement": lambda facts: (
+        "由每个值的不确定度得出，在相同的"
+        + (f" {facts['examples']} 个样本上测量" if facts["examples"] else "样本上测量")
+    ),
     "variance.bootstrap": "由 {examples} 个共同样本得出，重抽样 {draws} 次",
     "variance.title": "{round} 中 {metric} 的标准差",
     "variance.nothing_known": "还一无所知",
@@ -436,6 +440,10 @@ SENTENCES: dict[str, Template] = {
         "用 {with_} 的评估没有查看测试集：请调用 evaluate(..., test=True)。"
     ),
     "final_test.not_measured": "无法测量试验 {trial}：{reason}{detail}",
+    "final_test.other_trial": (
+        "测试集已测过试验 {before}（{looks} 次）：再看试验 {trial}，就等于由测试集选择。"
+        "仍要查看：anyway=True（--anyway）。"
+    ),
     "final_test.switched_on_already": (
         "试验 {trial} 训练时已有 {name} = {value!r}：它的验证指标测的是训练数据，不应据此选它。"
     ),
@@ -456,7 +464,7 @@ SENTENCES: dict[str, Template] = {
         "not_worse_by={not_worse_by!r}：可以接受的损失，大于 0，以指标的单位计。"
     ),
     "launch.bad_plan": "plan={plan!r}：双方各运行多少次时决定，从 1 起的整数；"
-    "要多次查看，请用 tunewright.launches.plan 中的计划。",
+    "要多次查看，请用 tunewright.launches.launch 中的计划。",
     "launch.bad_splits": "splits={splits!r}：数据划分的个数，从 {fewest} 起。",
     "launch.baseline_not_completed": (
         "{round}：作为基线的 {label} 没有完成的试验。请指定另一个：against=（--baseline）。"

@@ -22,7 +22,7 @@ def _side(facts: Facts) -> str:
 
 
 def _unit(facts: Facts) -> str:
-    return str(UNITS.get(facts["unit"], facts["unit"]))
+    return UNITS.get(facts["unit"]) or str(facts["unit"])
 
 
 def _unstable_run(facts: Facts) -> str:

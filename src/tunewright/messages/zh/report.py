@@ -341,6 +341,16 @@ SENTENCES: dict[str, Template] = {
     "campaign.lengths": "短训练与长训练之比：{says}。",
     "campaign.left_out": "未做：{what}。",
     "campaign.budget": _budget,
+    # ---- pages on a screen
+    "page.trial.snapshot": "{path}（第 {step} 步）",
+    "page.trial.retry": "{command}（程序修正之后）",
+    "page.trial.earlier": "{round} 的试验 {trial}",
+    "page.trial.rank": "{of} 次已完成中的第 {rank} 名",
+    "page.trial.time": "{seconds:duration}，{attempts} 次运行",
+    "page.trial.memory": "至多 {memory}",
+    "page.proposals": lambda facts: (
+        f"{facts['round']}：{facts['proposals']} 个下一步，最紧迫的在前"
+    ),
     # ---- errors present
     "plot.bad_ending": "{what}：无法写入 {target!r}。路径请以 {first} 或 {second} 结尾。",
     "plot.no_best_step": (

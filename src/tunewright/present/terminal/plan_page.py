@@ -15,7 +15,7 @@ from tunewright.errors import NotFound
 from tunewright.execution.known_lengths import known_seconds
 from tunewright.execution.prepare import advice, ready
 from tunewright.execution.workload import Workload
-from tunewright.messages import Message, words
+from tunewright.messages import Message, padded, words
 from tunewright.present.terminal.round_page import roles, without_fixed
 from tunewright.present.terminal.screen import cell, table
 from tunewright.search.bayesian.bayesian import SURE
@@ -102,7 +102,7 @@ def print_plan(own: Plan, objective: str, console: Console) -> None:
     """Print the plan."""
     console.print(Text.assemble((words.printable(own.round.name), "bold"), f"  {own.round.asks}"))
     for label, text in lines(own, objective):
-        console.print(Text.assemble((label.ljust(_LABEL), "dim"), text), soft_wrap=True)
+        console.print(Text.assemble((padded(label, _LABEL), "dim"), text), soft_wrap=True)
     if own.first:
         console.print()
         hidden = (*without_fixed(own.round), *own.round.scientific)

@@ -24,10 +24,8 @@ _UNSAID = ("seed",)  # changes that need no line
 def print_proposals(results: Results, proposals: Sequence[Proposal], console: Console) -> None:
     """Print the ranked list; the first one in bold."""
     name = words.printable(results.round.name)
-    ways = (
-        "one way on" if len(proposals) == 1 else f"{len(proposals)} ways on, the most urgent first"
-    )
-    console.print(Text(f"{name}: {ways}"))
+    facts = {"round": name, "proposals": len(proposals)}
+    console.print(Text(Message("page.proposals", facts).text))
     if line := earlier_line(results):
         console.print(Text(line, style="dim"), soft_wrap=True)
     width = max((len(one.kind) for one in proposals), default=0)

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tunewright.actions import ShowTrial
 from tunewright.finding import Finding, Verdict
-from tunewright.messages import Message, Reader, words
+from tunewright.messages import Message, Reader, padded, words
 from tunewright.present.answer import Answer
 from tunewright.present.report_parts import TERSE, VERDICTS, Chapter, Entry, entries, lines_of
 from tunewright.present.terminal.round_page import studies_table
@@ -62,7 +62,7 @@ def _print_found(entry: Entry, width: int, console: Console) -> None:
     for place, (about, found) in enumerate(entry.found):
         line = Text(below)
         if place == 0:
-            line = Text(sign.ljust(_INDENT), style=style)
+            line = Text(padded(sign, _INDENT), style=style)
             line.append(f"{entry.check.ljust(width)}  ", style="" if terse else "bold")
         line.append(f"{words.printable(about)}: " if about else "", style="")
         line.append(words.printable(found.headline), style="" if terse else "bold")
@@ -111,7 +111,7 @@ def print_report(
     """Print the report: verdict first, then what every figure shows, in words."""
 
     def line(label: str, text: str, style: str = "") -> None:
-        made = Text.assemble((label.ljust(_LABEL), "dim"), (words.one_line(text), style))
+        made = Text.assemble((padded(label, _LABEL), "dim"), (words.one_line(text), style))
         console.print(made, soft_wrap=True)
 
     console.print(Text(words.printable(results.round.name), style="bold"))

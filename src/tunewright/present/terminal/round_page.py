@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tunewright.design.ranges import Range, as_range
 from tunewright.design.round import Round
-from tunewright.messages import Message, words
+from tunewright.messages import Message, label, padded, words
 from tunewright.present.next_step import next_steps
 from tunewright.present.terminal.screen import cell, table
 from tunewright.store.campaigns import PROBE
@@ -35,13 +35,13 @@ def print_round(results: Results, console: Console) -> None:
     console.print(Text.assemble((name, "bold"), f"  {goal}"))
     console.print(Text(verdict(results)), soft_wrap=True)
     console.print()
-    for label, text in roles(own):
-        _print_pair(console, label, text)
+    for title, text in roles(own):
+        _print_pair(console, title, text)
     console.print()
     console.print(studies_table(results))
     console.print()
-    for label, text in remarks(results):
-        _print_pair(console, label, text)
+    for title, text in remarks(results):
+        _print_pair(console, title, text)
     for step in next_steps(results):
         _print_pair(console, "next", f"{words.printable(step.action.command)}  ({step.why})")
 
@@ -79,9 +79,9 @@ def roles(own: Round) -> Iterator[tuple[str, str]]:
     scientific = {name: _shown(declared) for name, declared in lists.items()}
     nuisance = {name: text for name, text in searched.items() if name not in own.scientific}
     fixed = {f.column: words.value(f.value) for study in own.studies for f in study.fixed}
-    for label, found in (("scientific", scientific), ("nuisance", nuisance), ("fixed", fixed)):
+    for title, found in (("scientific", scientific), ("nuisance", nuisance), ("fixed", fixed)):
         if found:
-            yield label, "   ".join(f"{words.printable(n)} {text}" for n, text in found.items())
+            yield title, "   ".join(f"{words.printable(n)} {text}" for n, text in found.items())
 
 
 def studies_table(results: Results) -> RenderableType:
@@ -150,8 +150,8 @@ def _shown(searched: Range | None) -> str:
     return str(searched)
 
 
-def _print_pair(console: Console, label: str, text: str) -> None:
-    line = Text.assemble((label.ljust(_LABEL), "dim"), text)
+def _print_pair(console: Console, title: str, text: str) -> None:
+    line = Text.assemble((padded(title, _LABEL), "dim"), text)
     console.print(line, soft_wrap=True)
 
 
@@ -179,7 +179,7 @@ def _brief(rows: Sequence[Tracked], title: str, width: int) -> RenderableType:
     names = (title, "trials", "best", "trial", "objective", "goal")
     lines = [(cell(row.name, "bold"), *_line(row)) for row in rows]
     wide = [
-        max(len(name), *(cell_len(line[place].plain) for line in lines))
+        max(cell_len(label(name)), *(cell_len(line[place].plain) for line in lines))
         for place, name in enumerate(names[:-1])
     ]
     made = table(*names, right=("best", "trial"))
@@ -227,9 +227,9 @@ def best(row: Tracked) -> Text:
 def details(row: Tracked) -> Text:
     """The goal, and below it the note, the files and the command."""
     text = Text(words.printable(row.asks))
-    for label, content in _labelled(row):
+    for title, content in _labelled(row):
         text.append("\n")
-        text.append(label.ljust(_LABEL), style="dim")
+        text.append(padded(title, _LABEL), style="dim")
         text.append(words.printable(content))
     return text
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tunewright.messages import Message, words
+from tunewright.messages import Message, label, words
 from tunewright.present import envelope
 
 if TYPE_CHECKING:  # every command imports this file, `--help` too
@@ -48,7 +48,7 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     """A plain table; the columns named in `right` hold numbers and stand at the right."""
     made = Table(box=None, pad_edge=False, header_style="dim")
     for name in columns:
-        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+        made.add_column(label(name), justify="right" if name in right else "left", overflow="fold")
     return made
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from tunewright.execution.evaluate import Evaluated
 from tunewright.launches.final import FinalCheck
 from tunewright.measured import Measured
-from tunewright.messages import Message, words
+from tunewright.messages import Message, Text as Words, padded, words
 from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.progress.tally import Standing, of_total, standing
 from tunewright.store.provenance import EVAL_EVERY, Provenance
@@ -34,7 +34,9 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
         _print_pair(console, label, text)
     if history.snapshots:
         last = history.snapshots[-1]
-        _print_pair(console, "snapshot", f"{words.printable(last.path)} at step {last.step}")
+        _print_pair(
+            console, "snapshot", _said("snapshot", path=words.printable(last.path), step=last.step)
+        )
     console.print()
     console.print(_configuration_table(results, trial))
     if len(trial.curves):
@@ -60,7 +62,7 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
     if trial.status == "failed" and trial.origin is None and not results.imported:
         console.print()
         again = f"tunewright run {words.printable(results.round.name)} --retry-failed"
-        _print_pair(console, "next", f"{again}  (once the program is fixed)")
+        _print_pair(console, "next", _said("retry", command=again))
 
 
 def headline(results: Results, trial: Trial) -> str:
@@ -92,18 +94,21 @@ def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterat
     study = results.studies[trial.study]
     yield "study", words.printable(study.label)
     if trial.origin is not None:
-        yield "earlier", f"trial {trial.origin[1]} of {words.printable(trial.origin[0])}"
+        yield (
+            "earlier",
+            _said("earlier", trial=trial.origin[1], round=words.printable(trial.origin[0])),
+        )
     ranked = [t.number for t in results.top(len(results.trials))]
     if trial.number in ranked:
-        yield "rank", f"{ranked.index(trial.number) + 1} of {len(ranked)} completed"
+        yield "rank", _said("rank", rank=ranked.index(trial.number) + 1, of=len(ranked))
     if trial.measured is not None and trial.measured.n is not None:
         yield "measured", f"on {trial.measured.n} examples"
     if now is not None:
         yield "now", _running_line(now)
     if trial.attempts and (now is None or trial.attempts > 1):
-        yield "time", f"{words.duration(trial.seconds)} in {words.count(trial.attempts, 'attempt')}"
+        yield "time", _said("time", seconds=trial.seconds, attempts=trial.attempts)
     if trial.peak_memory_mb is not None:
-        yield "memory", f"{words.megabytes(trial.peak_memory_mb)} at most"
+        yield "memory", _said("memory", memory=words.megabytes(trial.peak_memory_mb))
     if trial.seed or not results.imported:  # another tool's seed is 0 where it is not recorded
         yield "seed", str(trial.seed)
     repeats = results.repeats(trial)
@@ -204,8 +209,12 @@ def origins(provenance: Provenance) -> Iterator[tuple[str, str]]:
     yield "machine", words.printable(" ".join(filter(None, (provenance.host, devices))))
 
 
+def _said(what: str, **facts: object) -> Words:
+    return Message(f"page.trial.{what}", facts).text
+
+
 def _print_pair(console: Console, label: str, text: str) -> None:
-    console.print(Text.assemble((label.ljust(_LABEL), "dim"), text), soft_wrap=True)
+    console.print(Text.assemble((padded(label, _LABEL), "dim"), text), soft_wrap=True)
 
 
 # ---- offline evaluations on a screen: a line per trial, and the look at the test set

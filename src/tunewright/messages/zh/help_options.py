@@ -1,0 +1,237 @@
+"""Chinese help texts of options, and what commands say below their first line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+LABELS: Mapping[str, str] = {
+    # ---- below the first line of a command
+    "How long to train, exploration, exploitation, repeats, the launch decision, the test set, "
+    "and a report. Ctrl-C stops it; the same command resumes it.": (
+        "训练多长、探索、利用、重复、上线决定、测试集和报告。Ctrl-C 停止；同样的命令可恢复。"
+    ),
+    "Ctrl-C once: no new trials, the running ones finish. Twice: they save and stop, and resume "
+    "when the round is run again.": (
+        "按一次 Ctrl-C：不再开始新试验，运行中的会完成。按两次：保存并停止，再次运行该轮次时恢复。"
+    ),
+    "The round is taken from the store, the training program from this project. On several "
+    "machines the store is a postgresql:// address.": (
+        "轮次取自存储库，训练程序取自本项目。多台机器时，存储库为 postgresql:// 地址。"
+    ),
+    "Repeats that are there already count, so `--times 5` twice means five in all.": (
+        "已有的重复也计入：两次 `--times 5` 总共是五次。"
+    ),
+    "It is not stored in the round: with the same seed it is no independent repeat. `repeat` "
+    "trains under new seeds. Exits with 1 if the values differ, with 3 if it ends in another "
+    "way.": (
+        "结果不存入轮次：种子相同，不算独立的重复。`repeat` 用新种子训练。值不同时退出码为 1，"
+        "以别的方式结束时为 3。"
+    ),
+    "What training measures on its way is a proxy. Each trial is measured at the checkpoint of "
+    "its best step, or the best one it kept.": (
+        "训练过程中测的只是代理指标。每次试验在其最好一步的检查点上测量，或用它保留的最好的一个。"
+    ),
+    "With --fold, write the last round instead: the same configuration on training and validation "
+    "data together, for when no later launch is planned.": (
+        "用 --fold 则写最后一个轮次：同样的配置，训练数据与验证数据合并，用于以后不再上线时。"
+    ),
+    "Every step is a round of the store with its reason. Ctrl-C stops it at any time, and nothing "
+    "that has ended runs again.": (
+        "每一步都是存储库中的一个轮次，并有其原因。随时可用 Ctrl-C 停止；已结束的不会再运行。"
+    ),
+    "Ranges and fixed values come from rounds/ROUND.toml. The same command again finds what was "
+    "run, and resumes where it was interrupted.": (
+        "范围和固定值取自 rounds/ROUND.toml。再次运行同样的命令会找到已运行的，从中断处恢复。"
+    ),
+    "Augmentation, regularisation and schedule are switched off, by the off values that "
+    "tunewright.toml declares. The same command again finds what was run, and resumes where it "
+    "was interrupted.": (
+        "数据增强、正则化和学习率调度按 tunewright.toml 声明的关闭值关闭。"
+        "再次运行同样的命令会找到已运行的，从中断处恢复。"
+    ),
+    "For rounds whose curves cannot tell, since the learning rate falls to zero. The program must "
+    "save and restore. The same command again finds what was run, and resumes where it was "
+    "interrupted.": (
+        "用于曲线看不出来的轮次（学习率降到零）。程序必须能保存和恢复。"
+        "再次运行同样的命令会找到已运行的，从中断处恢复。"
+    ),
+    "The same command again finds what was run, and resumes where it was interrupted.": (
+        "再次运行同样的命令会找到已运行的，从中断处恢复。"
+    ),
+    "Finds the lowest unstable learning rate, then the shortest warm-up that makes ten times that "
+    "rate stable (else three times; else with clipping). The same command again resumes.": (
+        "先找最低的不稳定学习率，再找使其十倍稳定的最短预热（否则三倍；再否则加梯度裁剪）。"
+        "再次运行同样的命令即可恢复。"
+    ),
+    "Trains where it is unstable without clipping; with --recorded it only reads a round's "
+    "norms.": "在不裁剪就不稳定之处训练；用 --recorded 则只读取一个轮次的范数。",
+    "Pages read the store and change nothing unless an option permits it. Ctrl-C ends it.": (
+        "页面只读取存储库，除非选项允许，否则不改动任何东西。Ctrl-C 结束。"
+    ),
+    "It is the model of the Bayesian search, and works for rounds of any search. Trials of the "
+    "rounds that this one continues count too, where they fit.": (
+        "它是贝叶斯搜索的模型，适用于任何搜索的轮次。本轮所延续的轮次中，符合的试验也计入。"
+    ),
+    "How far would the best value move with other seeds, another search, other data? `--times`, "
+    "`--studies` and `--splits` train what it takes to know.": (
+        "换种子、换搜索、换数据，最好值会变动多少？`--times`、`--studies` 和 `--splits` "
+        "会做所需的训练。"
+    ),
+    "The trial that tuning found never counts, since it was picked partly for its noise. Runs "
+    "until it is clear; a launch is kept in the history and becomes the baseline of the next "
+    "one.": (
+        "调优找到的那次试验不计入，因为选中它有噪声的成分。运行到有定论为止；上线会记入历史，"
+        "并成为下一次的基线。"
+    ),
+    "Its name is free then: run a corrected rounds/ROUND.toml under it. Refused while it runs, "
+    "and where another round, a launch or a campaign rests on it. Its trial folders stay.": (
+        "之后名称空出：可用它运行改正后的 rounds/ROUND.toml。运行中、或有其他轮次、上线或调优任务"
+        "依赖它时会拒绝。试验文件夹保留。"
+    ),
+    "Rounds that continue it, recorded ones and files, name the new one afterwards.": (
+        "延续它的轮次（已记录的和文件）随之改用新名。"
+    ),
+    "A running round does this by itself every ten minutes.": "运行中的轮次每十分钟自动备份。",
+    # ---- run, worker, tune
+    "Stop trials that cannot win, once 60 of each study have finished.": (
+        "每个研究完成 60 次之后，停止不可能胜出的试验。"
+    ),
+    "Stop trials that cannot win, once 60 have finished.": "完成 60 次之后，停止不可能胜出的试验。",
+    "Where: local, ray or slurm (clusters), or inline (in this process).": (
+        "在哪里：local、ray 或 slurm（集群），或 inline（本进程内）。"
+    ),
+    "Which configurations: halton (quasi-random, the default), bayesian (a model of the trials so "
+    "far; for a round without scientific hyperparameters), or auto (whichever suits the budget "
+    "and the workers, with the reason).": (
+        "用哪些配置：halton（准随机，默认）、bayesian（按已有试验建模；用于没有科学超参数的轮次），"
+        "或 auto（按预算和工作进程选择，并说明原因）。"
+    ),
+    "The Ray cluster; by default RAY_ADDRESS, this machine's, or a new one.": (
+        "Ray 集群；默认 RAY_ADDRESS、本机的，或新建一个。"
+    ),
+    "What one trial takes of the Ray cluster; one CPU by default.": (
+        "一次试验占用的 Ray 集群资源；默认一个 CPU。"
+    ),
+    "Train so many trials at once on each GPU, in one process.": (
+        "每个 GPU 上在一个进程里同时训练这么多次试验。"
+    ),
+    "Copy every trial to mlflow, tensorboard, wandb, trackio or swanlab; may be repeated.": (
+        "把每次试验抄送到 mlflow、tensorboard、wandb、trackio 或 swanlab；可给多次。"
+    ),
+    "mlflow, tensorboard, wandb, trackio or swanlab; those of tunewright.toml by default.": (
+        "mlflow、tensorboard、wandb、trackio 或 swanlab；默认用 tunewright.toml 中的。"
+    ),
+    "Stop this trial only.": "只停止这次试验。",
+    "Repeats in all.": "重复总数。",
+    "The trial to repeat; the best one by default.": "要重复的试验；默认最好的。",
+    "Its repeat K instead, from 1.": "改为它的第 K 次重复，从 1 起。",
+    "Train although the program's files have changed.": "程序文件有改动也训练。",
+    "Where it trains: a new folder; by default one below again/.": (
+        "在哪里训练：一个新文件夹；默认在 again/ 之下。"
+    ),
+    "The K best trials.": "最好的 K 次试验。",
+    "This trial; the best one by default.": "这次试验；默认最好的。",
+    "Nothing will be compared after this.": "此后不再比较。",
+    "The round file whose ranges are the space; rounds/tune.toml by default.": (
+        "以其范围为搜索空间的轮次文件；默认 rounds/tune.toml。"
+    ),
+    "Confirm every step.": "每一步都确认。",
+    "Say what comes next and how trials are shared out.": "显示下一步以及试验如何分配。",
+    "What the campaign is called; as ROUND.": "调优任务的名称；默认同 ROUND。",
+    "Where the report goes; NAME.html.": "报告写到哪里；NAME.html。",
+    "Train the best so many times as long in the end.": "最后把最好的训练这么多倍长。",
+    "Trials in all, repeats and probes included.": "试验总数，含重复和探测。",
+    "Where the demo's project is kept.": "演示项目放在哪里。",
+    # ---- init, new, doctor
+    "What the round is about, such as weight_decay.": "这一轮研究什么，例如 weight_decay。",
+    "A ready space with a warm-up and a decay, rather than a constant learning rate.": (
+        "现成的搜索空间，带预热和衰减，而不是恒定学习率。"
+    ),
+    "Compare the store with the trial folders too.": "同时核对存储库与试验文件夹。",
+    # ---- show, report, next
+    "Objective, notes, files and the command of each.": "各自的目标、备注、文件和命令。",
+    "With --json: every point of every curve too.": "用 --json 时：包括每条曲线的每个点。",
+    "By default 8686, or the next free one.": "默认 8686，或下一个空闲的。",
+    "Where to listen; other machines reach it only with the token.": (
+        "监听地址；其他机器只有凭令牌才能访问。"
+    ),
+    "Permit notes and stop requests.": "允许写备注和请求停止。",
+    "Permit starting rounds of this project, and the above.": "允许启动本项目的轮次，以及上述各项。",
+    "Open no browser; print the address only.": "不打开浏览器，只打印地址。",
+    "Serve nothing: write a site of files that any web server can host.": (
+        "不启动服务：写成任何网页服务器都能托管的静态网站。"
+    ),
+    "What to remember about the round.": "关于这一轮要记住什么。",
+    "A .csv, .parquet or .json file to write.": "要写的 .csv、.parquet 或 .json 文件。",
+    "trials: one row each; curves: one row per point.": "trials：每次一行；curves：每个点一行。",
+    "One run of it.": "其中一次运行。",
+    "The training loss.": "训练损失。",
+    "The validation metric.": "验证指标。",
+    "Larger is better; may be repeated.": "越大越好；可给多次。",
+    "What a guess would give.": "猜测能得到的值。",
+    "Show what is fine or cannot be judged too.": "也显示正常的和无法判断的。",
+    "Where to write; by default ROUND.plots.": "写到哪里；默认 ROUND.plots。",
+    "png, svg or pdf.": "png、svg 或 pdf。",
+    "An .html or .txt file; by default ROUND.html.": ".html 或 .txt 文件；默认 ROUND.html。",
+    "Write the round as rounds/NAME.toml.": "把轮次写成 rounds/NAME.toml。",
+    "Which of the proposals --write writes.": "--write 写哪一个提议。",
+    "The new length.": "新的长度。",
+    "Long trainings.": "长训练的次数。",
+    # ---- variance, launch
+    "Train the best again until it has N repeats.": "重复训练最好的，直到有 N 次重复。",
+    "Run the whole search again, with other points, until there are N of it.": (
+        "换一批点重做整个搜索，直到共有 N 次。"
+    ),
+    "Train the best on each of N data splits.": "在 N 个数据划分上各训练一次最好的。",
+    "The candidate; the best trial by default.": "候选；默认最好的试验。",
+    "The gain it takes to be worth its cost.": "值得其代价的改进。",
+    "Ask instead: is it worse by no more than this? To remove things.": (
+        "改问：变差是否不超过这个值？用于去掉某样东西。"
+    ),
+    "Decide once, at N runs each; by default at 3, 5, 8, 13 or 20, as soon as it is clear.": (
+        "只在各 N 次运行时决定一次；默认在 3、5、8、13 或 20 次时，一有定论即决定。"
+    ),
+    "Do not reuse the runs that made the baseline what it is.": "不复用使基线成为基线的那些运行。",
+    "No comparison: make the trial the first baseline.": "不比较：把试验作为第一个基线。",
+    "A word for the history.": "写入历史的一句话。",
+    # ---- probes
+    "Begin here.": "从这里开始。",
+    "Go no further.": "到此为止。",
+    "Measure all sizes that fit, not only up to the knee.": "测量放得下的所有大小，而不只到拐点。",
+    "Processes that train together (DDP).": "一起训练的进程数（DDP）。",
+    "The most memory to take.": "至多占用的内存。",
+    "Of one device for one hour, in any currency.": "一个设备一小时的价格，货币不限。",
+    "Paid once, before training.": "训练之前一次付清的费用。",
+    "The most to spend.": "至多花费。",
+    "Steps to the goal at a batch size, where known: 128=50000.": (
+        "已知时，某个批量大小达到目标的步数：128=50000。"
+    ),
+    "Time each size for about a second, not five.": "每个大小约计时一秒，而不是五秒。",
+    "The batch sizes, two at least, better six.": "批量大小，至少两个，最好六个。",
+    "Steps of every trial, at every size.": "每个大小、每次试验的步数。",
+    "Begin from this round's best trial; by default from the best of all rounds.": (
+        "从这一轮的最好试验开始；默认从所有轮次中最好的开始。"
+    ),
+    "Begin from this trial of the round.": "从这一轮的这次试验开始。",
+    "The middle of the sweep; by default as known.": "扫描的中心；默认按已知值。",
+    "A perfect fit is at most this.": "完美拟合至多为这个值。",
+    "A perfect fit is at least this.": "完美拟合至少为这个值。",
+    "How much longer: 0.25 is a quarter.": "长多少：0.25 即四分之一。",
+    "Seeds of each length.": "每种长度的种子数。",
+    "Steps of each short run.": "每次短运行的步数。",
+    "Seeds of the comparison of whole trainings; 0: none.": "比较完整训练所用的种子数；0 表示不比较。",
+    "Train nothing: read the norms that the round logged.": "不训练：读取该轮次记录的范数。",
+    "The batch size to watch it at.": "观察时的批量大小。",
+    "Steps to watch.": "观察的步数。",
+    # ---- the store
+    "A file or folder; for optuna also the URL of a database.": (
+        "文件或文件夹；optuna 也可用数据库的地址。"
+    ),
+    "What to call the round.": "轮次的名称。",
+    "Bring the removed round back.": "恢复移除的轮次。",
+    "List the removed rounds.": "列出移除的轮次。",
+    "Its new name.": "新名称。",
+    "The backup to put back; the newest by default.": "要恢复的备份；默认最新的。",
+    "Make the store again from its trial folders instead.": "改为由试验文件夹重建存储库。",
+    "List the backups, oldest first.": "列出备份，最早的在前。",
+}

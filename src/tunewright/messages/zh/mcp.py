@@ -1,0 +1,83 @@
+"""Chinese sentences of the MCP server: what its tools are for, what they answer and refuse."""
+
+from __future__ import annotations
+
+from tunewright.messages import Facts, Template, words
+from tunewright.messages.zh.rounds import STATUSES
+
+
+def _dry_run(facts: Facts) -> str:
+    if not facts["left"]:
+        return f"{facts['round']}：没有剩下要运行的"
+    left = words.count(facts["left"], "trial")
+    if facts["low_hours"] is None:
+        return f"{facts['round']}：{left}，代价尚不清楚"
+    low, high = facts["low_hours"] * 3600, facts["high_hours"] * 3600
+    return f"{facts['round']}：{left}，预计 {words.duration_range(low, high)}"
+
+
+def _status(facts: Facts) -> str:
+    counted = facts["counts"].items()
+    counts = "，".join(f"{n} 次{STATUSES.get(one, one)}" for one, n in counted) or "还没有试验"
+    return f"{facts['verdict']}：{counts}"
+
+
+def _decided(facts: Facts) -> str:
+    sure = facts["probability"]
+    with_ = "" if sure is None else f"，更好的概率 {words.probability(sure)}"
+    return f"{facts['verdict']}：{facts['about']}{with_}"
+
+
+def _history(facts: Facts) -> str:
+    if not facts["launches"]:
+        return "还没有上线过"
+    return f"{facts['launches']} 个决定；基线是 {facts['baseline']}"
+
+
+def _no_handle(facts: Facts) -> str:
+    known = f"已知：{', '.join(facts['known'])}。" if facts["known"] else ""
+    return f"没有任务 {facts['handle']!r}。{known}"
+
+
+SENTENCES: dict[str, Template] = {
+    "mcp.instructions": (
+        "调优深度学习训练，结论带有实测的错误率。循环：propose_round、dry_run、run、status 直到结束、"
+        "check，然后照回答的 `next` 去做，直到没有警告；再 launch。不要调种子或步数，"
+        "不要由一次运行下结论，结束之前不要看测试集。"
+    ),
+    "mcp.about.propose_round": "写一个轮次：目的，以及每个超参数的角色。",
+    "mcp.about.dry_run": "运行一个轮次会做什么、代价多少；不记录任何东西。",
+    "mcp.about.run": "在后台启动一个轮次；立即返回句柄。",
+    "mcp.about.status": "一个轮次或句柄进行到哪里；结束后给出决定。",
+    "mcp.about.check": "这一轮可信吗？最紧迫的结论及其办法。",
+    "mcp.about.next": "一个轮次之后做什么；write=true 写出提议的轮次。",
+    "mcp.about.launch": "在后台决定最好的是否成为基线。",
+    "mcp.about.judge": "保留或放弃一个代码改动，运行次数按需要。",
+    "mcp.about.history": "至今的上线决定，以及基线。",
+    "mcp.about.why": "一次试验结果如何，为什么。",
+    "mcp.about.diagnose": "任何工具的一次运行，其曲线说明什么。",
+    "mcp.proposed": "{name}：{settings} 个设置，共 {trials:count trial}",
+    "mcp.dry_run": _dry_run,
+    "mcp.check_fine": "{round}：没有警告",
+    "mcp.no_proposal": "{round}：没有提议新的轮次",
+    "mcp.history": _history,
+    "mcp.why": "试验 {trial}（{status}）：{reason}",
+    "mcp.no_reason": "没有出错",
+    "mcp.started": "{about} 的 {kind} 在后台运行，句柄 {handle}",
+    "mcp.status": _status,
+    "mcp.decided": _decided,
+    "mcp.diagnosed": "{run}：{headline}",
+    "mcp.diagnosed_nothing": "没有警告",
+    # ---- errors
+    "mcp.unknown_tool": "没有工具 {tool!r}。现有：{known:list}。",
+    "mcp.unknown_argument": "{tool}：没有参数 {name!r}。它接受：{known:list}。",
+    "mcp.missing_argument": "{tool}：缺少 {name}",
+    "mcp.wrong_type": "{tool}：{name} 不是 {kind}",
+    "mcp.too_large": "{tool}：{name} 太大（至多 {most}）",
+    "mcp.bad_name": "{tool}：{name} = {shown!r}：名称只用字母、数字、空格、点、- 和 _",
+    "mcp.bad_choice": "{tool}：{name} 应为 {known:list} 之一",
+    "mcp.outside_project": "{tool}：{name} = {shown!r} 不在项目中",
+    "mcp.no_handle": _no_handle,
+    "mcp.not_here": "{tool}：这个版本没有",
+    "mcp.unforeseen": "未预料的错误：{kind}：{text}",
+}
