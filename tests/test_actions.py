@@ -52,6 +52,7 @@ from tunewright.remedies import (
     ListRounds,
     NewRound,
     Restore,
+    SetBudget,
     Tune,
     use,
 )
@@ -97,7 +98,7 @@ def about(round: str) -> list[Action]:
 
 
 ABOUT_NO_ROUND: list[Action] = [
-    *(ListRounds(), Doctor(), Restore(), Restore(rebuild=True)),
+    *(ListRounds(), Doctor(), Restore(), Restore(rebuild=True), SetBudget()),
     *(BackUp(), ListBackups(), InitProject()),
 ]
 NAMED = {"new": "name", "tune": "space"}  # commands that call a round something else
@@ -153,7 +154,7 @@ def test_options_mean_what_the_action_says() -> None:
 def test_remedies_are_commands_too() -> None:
     for action in ABOUT_NO_ROUND:
         verb, _ = parsed(shlex.split(action.command))
-        assert verb == action.argv[1]
+        assert action.argv[1 : 1 + len(verb.split())] == tuple(verb.split())
     assert parsed(list(Restore(rebuild=True).argv))[1]["rebuilt"] is True
     assert parsed(list(FirstRun().argv))[1]["round"] == "ROUND"  # stands for a name
 

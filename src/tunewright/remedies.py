@@ -163,7 +163,7 @@ class SetBudget(Action):
     @property
     def call(self) -> str:
         """`tw.budgets.write`."""
-        return "tw.budgets.write(tw.budgets.Budget(...))"
+        return "tw.budgets.write(tw.budgets.Budget(hours=8))"
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ _SIMPLE = "the first configuration is simple: a constant rate before any decay (
 
 
 @dataclass(frozen=True)
-class Entry:
+class _Entry:
     """One hyperparameter of a ready space: fixed below a number of trials, searched from it on."""
 
     name: str  # the playbook's name; the workload's own spelling is put in later
@@ -45,7 +45,7 @@ class Entry:
     decays: bool = False  # of a learning rate that decays: of no effect while it is constant
 
 
-_ADAM_RATE = Entry(
+_ADAM_RATE = _Entry(
     "learning_rate",
     log(1e-4, 3e-2),
     1,
@@ -55,7 +55,7 @@ _ADAM_RATE = Entry(
 )
 
 
-_ADAM_BETA1 = Entry(
+_ADAM_BETA1 = _Entry(
     "beta1",
     log_from_one(0.5, 0.99),
     10,
@@ -65,7 +65,7 @@ _ADAM_BETA1 = Entry(
 )
 
 
-_EPSILON = Entry(
+_EPSILON = _Entry(
     "epsilon",
     log(1e-10, 1e-6),
     25,
@@ -75,7 +75,7 @@ _EPSILON = Entry(
 )
 
 
-_DECOUPLED_DECAY = Entry(
+_DECOUPLED_DECAY = _Entry(
     "weight_decay",
     log(5e-3, 1.0),
     25,
@@ -85,7 +85,7 @@ _DECOUPLED_DECAY = Entry(
 )
 
 
-_BETA2 = Entry(
+_BETA2 = _Entry(
     "beta2",
     log_from_one(0.5, 0.999),
     50,
@@ -96,8 +96,10 @@ _BETA2 = Entry(
 
 
 _REGULARISERS = (
-    Entry("dropout", choice(0.0, 0.1, 0.2), 50, 0.0, "AlgoPerf's baselines search 0 and 0.1", True),
-    Entry(
+    _Entry(
+        "dropout", choice(0.0, 0.1, 0.2), 50, 0.0, "AlgoPerf's baselines search 0 and 0.1", True
+    ),
+    _Entry(
         "label_smoothing",
         choice(0.0, 0.1, 0.2),
         50,
@@ -108,7 +110,7 @@ _REGULARISERS = (
 )
 
 
-_COSINE = Entry(
+_COSINE = _Entry(
     "schedule",
     None,
     _NEVER,
@@ -119,7 +121,7 @@ _COSINE = Entry(
 )
 
 
-_END_FACTOR = Entry(
+_END_FACTOR = _Entry(
     "end_factor",
     log(1e-4, 1e-1),
     25,
@@ -130,7 +132,7 @@ _END_FACTOR = Entry(
 )
 
 
-_DECAY_STEPS = Entry(
+_DECAY_STEPS = _Entry(
     "decay_steps_factor",
     linear(0.5, 1.0),
     50,
@@ -142,7 +144,7 @@ _DECAY_STEPS = Entry(
 )
 
 
-_MOMENTUM_RATE = Entry(
+_MOMENTUM_RATE = _Entry(
     "learning_rate",
     log(1e-2, 5.0),
     1,
@@ -152,7 +154,7 @@ _MOMENTUM_RATE = Entry(
 )
 
 
-_MOMENTUM = Entry(
+_MOMENTUM = _Entry(
     "momentum",
     log_from_one(0.7, 0.995),
     10,
@@ -162,7 +164,7 @@ _MOMENTUM = Entry(
 )
 
 
-_L2 = Entry(
+_L2 = _Entry(
     "weight_decay",
     log(1e-7, 1e-3),
     25,
@@ -175,7 +177,7 @@ _L2 = Entry(
 _SGD_SCHEDULE = (
     _END_FACTOR,
     _DECAY_STEPS,
-    Entry("schedule", None, _NEVER, "linear", "AlgoPerf's Nesterov baseline", True, decays=True),
+    _Entry("schedule", None, _NEVER, "linear", "AlgoPerf's Nesterov baseline", True, decays=True),
 )
 
 
@@ -216,7 +218,7 @@ _ADAMW = (
 )
 
 
-SPACES: dict[str, tuple[Entry, ...]] = {
+SPACES: dict[str, tuple[_Entry, ...]] = {
     "sgd": (_PLAIN_RATE, replace(_L2, trials=10), *_SGD_SCHEDULE, *_REGULARISERS),
     "momentum": _NESTEROV,
     "nesterov": _NESTEROV,
@@ -360,7 +362,7 @@ def space(
     return Space(name, trials, tuple(lines), tuple(notes))
 
 
-def _entries(name: str, batch_size: int | None, overfitting: bool) -> Iterator[Entry]:
+def _entries(name: str, batch_size: int | None, overfitting: bool) -> Iterator[_Entry]:
     order = {"beta1": 25, "momentum": 25, "weight_decay": 10} if overfitting else {}
     for entry in SPACES[name]:
         if entry.name in order and any(e.name == "weight_decay" for e in SPACES[name]):
@@ -390,7 +392,7 @@ def _warmup(name: str, max_train_steps: int, lr_decay: bool) -> tuple[int, str]:
     return round(0.05 * max_train_steps), "5 %, as AlgoPerf's Nesterov baseline"
 
 
-def _constant(entry: Entry, spelled: str, off: Mapping[str, Value]) -> Line:
+def _constant(entry: _Entry, spelled: str, off: Mapping[str, Value]) -> Line:
     """What belongs to a decay, while the learning rate is constant."""
     if entry.name == "schedule":
         return Line(spelled, off.get(spelled, off.get("schedule", _CONSTANT)), _SIMPLE)
@@ -423,7 +425,7 @@ def table() -> str:
     >>> table().splitlines()[0].startswith("|")
     True
     """
-    optimizers: dict[Entry, list[str]] = {}
+    optimizers: dict[_Entry, list[str]] = {}
     for name, entries in SPACES.items():
         for entry in entries:
             optimizers.setdefault(entry, []).append(name)

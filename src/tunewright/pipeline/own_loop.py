@@ -54,7 +54,7 @@ def captured_step(
             what it measured, one scalar tensor for each of `metrics`, and reads nothing back.
         rows: `rows(first, count)` gives tensors on the training device with `count` rows, those of
             updates `first` to `first + count - 1`: example ids, say, and learning rates.
-        run: the handle of the trial; it gives the steps, logs, and says what is due.
+        run: the handle of the trial; it gives the steps, logs, and reports what is due.
         max_train_steps: updates in all; an attempt that resumes does those that are left.
         metrics: the names of what `update` returns.
         optimizer: where given, it is checked for a learning rate that a graph would freeze.
