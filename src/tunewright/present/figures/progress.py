@@ -148,18 +148,21 @@ def _draw_progress(canvas: Canvas, data: ProgressData) -> None:
     if not len(finite):
         nothing(axes, words_of("progress.empty"))
         return
-    low, high = _shown(data, finite)
+    repeated = [repeat for stretch in data.rounds for repeat in stretch.repeats]
+    again = drawable([value for _, value in repeated])
+    known = np.concatenate([finite, again[np.isfinite(again)]])
+    low, high = _shown(data, known, float(np.median(finite)))
     inside = (values >= low) & (values <= high)
     look: dict[str, Any] = {"color": EDGE, "marker": "o", "linestyle": "none"}
     places = np.arange(len(values))
     label = words_of("label.trials")
     axes.plot(places[inside], values[inside], markersize=4, alpha=0.85, label=label, **look)
-    repeats = [repeat for stretch in data.rounds for repeat in stretch.repeats]
-    if repeats:
-        where, again = zip(*repeats, strict=True)
+    if repeated:
+        near = (again >= low) & (again <= high)
+        where = np.array([place for place, _ in repeated])
         label = words_of("label.repeats")
         hollow = {**look, "color": BEST, "markerfacecolor": "none"}
-        axes.plot(where, drawable(again), markersize=5, alpha=0.8, label=label, **hollow)
+        axes.plot(where[near], again[near], markersize=5, alpha=0.8, label=label, **hollow)
     best = drawable([np.nan if v is None else v for v in data.best])
     label = words_of("label.best_so_far")
     axes.step(places, best, where="post", color=BEST, linewidth=1.6, label=label)
@@ -170,17 +173,20 @@ def _draw_progress(canvas: Canvas, data: ProgressData) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlim(-0.6, max(data.trials - 0.4, 0.6))
     axes.grid(True, axis="y", color=GRID, linewidth=0.6)
-    if not (data.minimize and set_scale(axes, "y", finite[finite <= high], wide=_WIDE)):
+    if not (data.minimize and set_scale(axes, "y", known[known <= high], wide=_WIDE)):
         axes.yaxis.set_major_formatter(on_axis)
         room = 0.06 * (high - low)
         axes.set_ylim(low - room, high + room)
     above(canvas, most=5)
 
 
-def _shown(data: ProgressData, finite: np.ndarray) -> tuple[float, float]:
-    """The values between which trials are drawn in their place: the end is what matters."""
-    low, high = extent(finite)
-    best, middle = (low if data.minimize else high), float(np.median(finite))
+def _shown(data: ProgressData, known: np.ndarray, middle: float) -> tuple[float, float]:
+    """The values between which trials and repeats are drawn in their place, those at the end.
+
+    `middle` is the median of the trials: repeats, which are of the best, would move it.
+    """
+    low, high = extent(known)
+    best = low if data.minimize else high
     distance = abs(middle - best)
     if not distance or high - low <= _FAR * distance:
         return low, high
@@ -193,7 +199,8 @@ def _rails(axes: Axes, data: ProgressData, low: float, high: float) -> None:
     every = [(s.first + i, v) for s in data.rounds for i, v in enumerate(s.values)]
     pruned = [at for s in data.rounds for at in s.pruned]
     wrong = [at for at, v in every if v is None and at not in set(pruned)]
-    far = [at for at, v in every if v is not None and not low <= v <= high]
+    drawn = [*every, *(repeat for s in data.rounds for repeat in s.repeats)]
+    far = [at for at, v in drawn if v is not None and not low <= v <= high]
     rails: tuple[tuple[list[int], str, str, float, str], ...] = (
         (wrong, "x", INFEASIBLE, 1.03, "infeasible_or_failed"),
         (pruned, "|", PRUNED, 1.03, "pruned"),
