@@ -143,7 +143,7 @@ def reference() -> Iterator[tuple[str, str]]:
     listed: list[str] = []
     shown: set[str] = set()  # a name that is in two namespaces has one entry
     for title, names in maker.GROUPS.items():
-        slug = re.sub(r"\W+", "_", title.lower()).strip("_")
+        slug = maker.slug(title)
         listed.append(f"- [{title}]({slug}.md)")
         parts = [f"# {title}"]
         for name in names:

@@ -304,12 +304,13 @@ def test_a_misspelt_public_name_is_answered_with_the_nearest() -> None:
 def test_every_command_is_documented() -> None:
     from tunewright.cli.main import app
 
-    documented = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    pages = (ROOT / "docs" / "cli").glob("*.md")
+    documented = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     commands = get_command(app).commands  # type: ignore[attr-defined]
     assert commands
     for name, command in commands.items():
         assert command.help, f"{name} has no help"
-        assert f"tunewright {name}" in documented, f"docs/cli.md does not show `tunewright {name}`"
+        assert f"tunewright {name}" in documented, f"docs/cli/ does not show `tunewright {name}`"
 
 
 def test_every_command_that_is_advised_exists() -> None:
