@@ -67,7 +67,7 @@ def untried(results: Results) -> int | None:
         names = [h.name for h in study.space]
         tried = {
             json.dumps([trial.configuration.get(name) for name in names], default=str)
-            for trial in results.of(study.number)
+            for trial in results.rows_of(study.number)
         }
         found = max(found, count - len(tried))
     return found

@@ -71,7 +71,7 @@ def _pressed(
         there = [(u if side == "low" else 1 - u) <= near for u in units]
         if sum(there) < MOST or not there[0]:
             continue
-        ended = [t for t in results.trials if t.ended and column in t.unit]
+        ended = [t for t in results.rows if t.ended and column in t.unit]
         outer = [
             t.status == "infeasible"
             for t in ended

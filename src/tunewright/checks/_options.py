@@ -168,7 +168,7 @@ def option_signs(results: Results) -> OptionSigns:
     by_option: dict[str, list[tuple[Trial, str]]] = {}
     kinds: dict[str, str] = {}
     read = 0
-    for trial in results.trials:
+    for trial in results.rows:
         origin = results.origins.get(trial.identity)
         if origin is None or not trial.ended or not trial.started or not origin.sources:
             continue

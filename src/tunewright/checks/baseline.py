@@ -165,7 +165,7 @@ def _times(picked_from: int) -> float:
 
 
 def _completed(results: Results) -> int:
-    return sum(trial.value is not None for trial in results.trials)
+    return sum(trial.value is not None for trial in results.rows)
 
 
 def _finding(results: Results, evidence: BaselineEvidence, verdict: Verdict) -> Finding:

@@ -221,7 +221,7 @@ def _small_rates(results: Results) -> SmallRates | None:
     """
     if results.meaning.name("optimizer") in results.round.scientific:
         return None
-    ranked = results.top(len(results.trials))
+    ranked = results.top()
     first = [trial for trial in ranked if trial.study == ranked[0].study][:TOP]
     others = [
         trial

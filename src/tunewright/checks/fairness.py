@@ -193,7 +193,7 @@ def lengths_of(results: Results) -> Lengths | None:
     name = results.meaning.name("max_train_steps")
     known: dict[str, float] = {}
     for study in results.studies:
-        values = {t.configuration.get(name) for t in results.of(study) if t.configuration}
+        values = {t.configuration.get(name) for t in results.rows_of(study) if t.configuration}
         own = [float(v) for v in values if is_number(v)]  # type: ignore[arg-type]
         if len(values) == 1 and own:
             known[study.label] = own[0]
@@ -205,7 +205,7 @@ def lengths_of(results: Results) -> Lengths | None:
 
 def _needs(results: Results) -> UnlikeNeeds | None:
     """Two settings of one length whose best trials were best at opposite ends of training."""
-    ranked = results.top(len(results.trials))
+    ranked = results.top()
     late: tuple[str, BestSteps] | None = None
     early: tuple[str, BestSteps] | None = None
     for study in results.studies:
@@ -287,4 +287,4 @@ def _dimensions(own: Settled) -> int:
 
 
 def _unfinished(results: Results) -> bool:
-    return any(not trial.ended for trial in results.trials)
+    return results.unfinished > 0

@@ -189,7 +189,7 @@ def _facts(own: RegionEvidence) -> dict[str, Any]:
 
 
 def _first(results: Results) -> int:
-    return next((t.number or 0 for t in results.trials if t.status == "infeasible"), 0)
+    return next((t.number or 0 for t in results.rows if t.status == "infeasible"), 0)
 
 
 def _reasons(study: Settled) -> tuple[ReasonCount, ...]:

@@ -94,7 +94,7 @@ def just_above(results: Results, judged: Judged) -> Above | None:
     best = _rate(judged.ranked[0], name) if judged.ranked else None
     if best is None:
         return None
-    ended = [t for t in results.of(judged.study) if t.status in ("completed", "infeasible")]
+    ended = [t for t in results.rows_of(judged.study) if t.status in ("completed", "infeasible")]
     above = [t for t in ended if best < (_rate(t, name) or 0.0) <= _JUST_ABOVE * best]
     above = sorted(above, key=lambda trial: _rate(trial, name) or 0.0)[:_NEAREST]
     unstable = [t.number for t in above if t.status == "infeasible" and diverged(results, t)]

@@ -61,7 +61,7 @@ class SameCodeEvidence(Evidence):
 def same_code(results: Results) -> list[Finding]:
     """Ask whether trials and repeats of the round differ in code, packages or device."""
     name = results.round.name
-    ended = [t for t in (*results.trials, *results.recorded_repeats) if t.ended]
+    ended = [t for t in (*results.rows, *results.recorded_repeats) if t.ended]
     known = [(t, results.origins[t.identity]) for t in ended if t.identity in results.origins]
     if not known:
         why = NotJudged(Message("same_code.not_recorded"))

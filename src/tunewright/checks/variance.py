@@ -135,7 +135,7 @@ def variance(results: Results) -> list[Finding]:
             )
         ]
     best = results.top(1)
-    losses = losses_of(results, results.of(best[0].study)) if best else np.empty(0)
+    losses = losses_of(results, results.rows_of(best[0].study)) if best else np.empty(0)
     losses = losses[np.isfinite(losses)]
     if len(losses) >= 4 and found.sd > 0:
         gained = optimism(losses, found.sd)
@@ -148,7 +148,7 @@ def _by_measurement(results: Results, evidence: VarianceEvidence) -> VarianceEvi
     best = results.top(1)
     if not best or best[0].measured is None or not best[0].measured.sd > 0:
         return evidence
-    losses = losses_of(results, results.of(best[0].study))
+    losses = losses_of(results, results.rows_of(best[0].study))
     losses = losses[np.isfinite(losses)]
     if len(losses) < 4:
         return evidence

@@ -101,7 +101,7 @@ def recorded_list(results: Results, round: Round | None = None) -> Listed:
     return Listed(
         [
             {name: value for name, value in trial.configuration.items() if name in names}
-            for trial in results.trials
+            for trial in results.rows
             if trial.index is not None  # not added by hand later
         ]
     )

@@ -232,7 +232,7 @@ def read_history(
 
 def _tuned(results: Results, trial: Trial) -> bool:
     """Whether it is one of the best of its study."""
-    own = [t for t in results.of(trial.study) if t.value is not None]
+    own = [t for t in results.rows_of(trial.study) if t.value is not None]
     ranked = sorted(own, key=lambda t: -results.objective.sign * (t.value or 0.0))
     return trial.number in [t.number for t in ranked[:_TUNED]]
 

@@ -200,7 +200,7 @@ def _ended(
 def _verdict(state: str, results: Results | None) -> str:
     if state in ("running", "died"):
         return state
-    left = 0 if results is None else sum(not trial.ended for trial in results.trials)
+    left = 0 if results is None else results.unfinished
     return "finished" if results is not None and not left else "stopped"
 
 

@@ -128,7 +128,7 @@ def _trials(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     """Every trial that has ended, as the dashboard's table has it."""
     ended = [
-        t for t in results.trials if t.number is not None and t.status not in ("pending", "running")
+        t for t in results.rows if t.number is not None and t.status not in ("pending", "running")
     ]
     panels = () if axis is None else axis.panels
     rows = {trial.number: row for row, trial in enumerate(ended)}

@@ -136,7 +136,7 @@ def _grid(data: AxisData) -> tuple[int, int]:
 
 def axis_data(results: Results, only: Sequence[str] = ()) -> AxisData:
     """What the axis plots show."""
-    trials = [t for t in results.trials if t.status in _ENDED]
+    trials = [t for t in results.rows if t.status in _ENDED]
     panels = tuple(_panels(results, trials))
     if only:
         known = {panel.column for panel in panels}

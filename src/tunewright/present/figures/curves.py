@@ -128,12 +128,12 @@ def curves_data(
             trial = results.trial(number_)
             chosen.setdefault(trial.study, []).append(trial)
     else:
-        for trial in results.top(len(results.trials)):  # studies in the order of their best
+        for trial in results.top():  # studies in the order of their best
             chosen.setdefault(trial.study, []).append(trial)
-        for trial in results.trials:  # where no trial completed, how they went wrong
+        for trial in results.rows:  # where no trial completed, how they went wrong
             if trial.status == "infeasible" and trial.study not in chosen:
                 chosen[trial.study] = [
-                    t for t in results.of(trial.study) if t.status == "infeasible"
+                    t for t in results.rows_of(trial.study) if t.status == "infeasible"
                 ]
         chosen = {study: ranked[:best] for study, ranked in chosen.items()}
     shown = sorted(list(chosen)[:STUDIES])
@@ -156,7 +156,9 @@ def curves_data(
 
 def _pruned(results: Results, study: int | None) -> tuple[tuple[Curve, ...], int]:
     """The curves of the trials of a study that were stopped early, and how many there are."""
-    found = [t for t in (results.of(study) if study is not None else ()) if t.status == "pruned"]
+    found = [
+        t for t in (results.rows_of(study) if study is not None else ()) if t.status == "pruned"
+    ]
     known = [t.curves.only(results.objective.metric) for t in found]
     kept = [curve for curve in known if curve is not None and len(curve)]
     return tuple(kept[-_PRUNED_CURVES:]), len(found)

@@ -228,7 +228,7 @@ def isolation_data(results: Results, name: str | None = None) -> IsolationData:
 def _arms(results: Results, name: str, values: tuple[Value, ...]) -> tuple[tuple[Arm, ...], int]:
     """Equal budgets: of every study its first trials, as many as the shortest study has."""
     ended = {
-        study.number: [t for t in results.of(study) if t.status in ("completed", "infeasible")]
+        study.number: [t for t in results.rows_of(study) if t.status in ("completed", "infeasible")]
         for study in results.studies
     }
     budget = min((len(trials) for trials in ended.values() if trials), default=0)

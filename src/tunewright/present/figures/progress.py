@@ -99,7 +99,7 @@ def progress_data(rounds: Sequence[Results]) -> ProgressData:
     stretches: list[Stretch] = []
     best: list[float | None] = []
     for results in rounds:
-        own = [t for t in results.trials if t.ended]
+        own = [t for t in results.rows if t.ended]
         places = {trial.number: len(best) + at for at, trial in enumerate(own)}
         repeats = tuple(
             (places[trial.number], repeat.value)
@@ -435,7 +435,7 @@ def best_step_data(results: Results) -> BestStepData:
     """What the histogram shows; refuses an objective that is the last value."""
     if results.objective.at == "last":
         raise NotFound("plot.no_best_step", metric=results.objective.metric)
-    ranked = results.top(len(results.trials))
+    ranked = results.top()
     best = best_steps(results, ranked)
     found = [_best_and_last(results, trial) for trial in ranked]
     read = [pair for pair in found if pair is not None]

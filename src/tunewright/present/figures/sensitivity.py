@@ -243,7 +243,7 @@ def pair_data(
             name=unknown[0],
             known=sorted(known),
         )
-    trials = [t for t in results.trials if t.status in SHAPES]
+    trials = [t for t in results.rows if t.status in SHAPES]
     units = [position(results.studies[t.study], t) for t in trials]
     chosen, important = list(columns[:2]), False
     if len(chosen) < 2:

@@ -49,7 +49,7 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
     """Prepare a round as running it would, with the same refusals, and stop there."""
     prepared = ready(round, workload, search)
     before = recorded(str(workload.store), round.name)
-    ended = [trial for trial in before.trials if trial.ended] if before is not None else []
+    ended = [trial for trial in before.rows if trial.ended] if before is not None else []
     left = max(0, prepared.trials - len(ended))
     lengths = [trial.seconds for trial in ended]
     known = [] if lengths else list(_known(prepared, workload))
