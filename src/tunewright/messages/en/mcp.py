@@ -79,6 +79,5 @@ SENTENCES: dict[str, Template] = {
     "mcp.bad_choice": "{tool}: {name} is one of {known:list}",
     "mcp.outside_project": "{tool}: {name} = {shown!r} is not in the project",
     "mcp.no_handle": _no_handle,
-    "mcp.not_here": "{tool}: not in this version",
     "mcp.unforeseen": "not foreseen: {kind}: {text}",
 }

@@ -78,6 +78,5 @@ SENTENCES: dict[str, Template] = {
     "mcp.bad_choice": "{tool}：{name} 应为 {known:list} 之一",
     "mcp.outside_project": "{tool}：{name} = {shown!r} 不在项目中",
     "mcp.no_handle": _no_handle,
-    "mcp.not_here": "{tool}：这个版本没有",
     "mcp.unforeseen": "未预料的错误：{kind}：{text}",
 }
