@@ -150,3 +150,15 @@ def test_a_plan_that_ended_without_an_answer_names_its_runs() -> None:
     alike = tuple(0.70 + 0.01 * (n % 3) for n in range(20))
     found = of(alike, alike, plan=Plan(FIVE_LOOKS.looks, gives_up=False))
     assert found.verdict == "undecided" and facts(found.reasons, "launch.too_small") == {"runs": 20}
+
+
+def test_arms_paired_by_split_count_their_shared_splits_as_runs() -> None:
+    better, base, splits = (
+        (0.71, 0.70, 0.72, 0.70, 0.72),
+        (0.70, 0.71, 0.70, 0.71, 0.70),
+        (1, 2, 3, 4, 5),
+    )
+    own, other = arm(better, splits=splits), arm(base, "baseline", splits=splits)
+    found = decide(own, other, LaunchTerms(plan=FIVE_LOOKS))
+    assert (found.method, found.verdict) == ("paired by split", "undecided")
+    assert facts(found.reasons, "launch.next_look") == {"runs": 8} and found.runs_needed == 3
