@@ -11,7 +11,7 @@ from typing import Literal
 
 from tunewright.advice.proposal import names_of, searched_ranges, with_ranges
 from tunewright.campaigns.campaign import Campaign
-from tunewright.checks.natural_bound import natural_bound
+from tunewright.checks.boundary import natural_bound
 from tunewright.design.ranges import Range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError

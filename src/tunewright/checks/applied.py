@@ -79,14 +79,7 @@ def applied(results: Results) -> list[Finding]:
 def _finding(
     name: str, verdict: Verdict, evidence: Evidence, actions: tuple[Action, ...] = ()
 ) -> Finding:
-    return Finding(
-        check="applied",
-        scope="round",
-        about=name,
-        verdict=verdict,
-        evidence=evidence,
-        actions=actions,
-    )
+    return Finding.of_round("applied", name, verdict, evidence, actions)
 
 
 def _warns(doubt: Doubt) -> bool:

@@ -116,16 +116,7 @@ def fairness(results: Results) -> list[Finding]:
     feasible = {number: int(np.isfinite(own).sum()) for number, own in losses.items()}
     if sum(count > 0 for count in feasible.values()) < 2:
         why = NotJudged(Message("fairness.one_setting"))
-        return [
-            Finding(
-                check="fairness",
-                scope="round",
-                about=name,
-                verdict="cannot_judge",
-                evidence=why,
-                actions=(RunTrials(name),),
-            )
-        ]
+        return [Finding.of_round("fairness", name, "cannot_judge", why, (RunTrials(name),))]
     best = min(losses, key=lambda number: float(losses[number].min(initial=np.inf)))
     tuned = [_tuned(own, feasible) for own in studies]
     evidence = FairnessEvidence(
@@ -140,25 +131,14 @@ def fairness(results: Results) -> list[Finding]:
         kept=kept,
     )
     if not evidence.warns and not evidence.notes:
-        return [
-            Finding(check="fairness", scope="round", about=name, verdict="ok", evidence=evidence)
-        ]
+        return [Finding.of_round("fairness", name, "ok", evidence)]
     finish = RunTrials(name) if _unfinished(results) else NextRound(name)
     verdict: Verdict = "warn" if evidence.warns else "note"
     advice = "train_as_long" if evidence.lengths is not None else "tune_equally"
     stale = () if evidence.needs is None else (Advise("length_again"),)
     again = () if kept is None else (_tune_again(kept),)
     actions = (Advise(advice), *stale, *again, finish)
-    return [
-        Finding(
-            check="fairness",
-            scope="round",
-            about=name,
-            verdict=verdict,
-            evidence=evidence,
-            actions=actions,
-        )
-    ]
+    return [Finding.of_round("fairness", name, verdict, evidence, actions)]
 
 
 def _alone(results: Results, kept: BatchSizeChange) -> list[Finding]:
@@ -168,16 +148,7 @@ def _alone(results: Results, kept: BatchSizeChange) -> list[Finding]:
     tuned = _tuned(own, {own.study.number: feasible})
     evidence = FairnessEvidence((tuned,), tuned.setting, kept=kept)
     about = results.round.name
-    return [
-        Finding(
-            check="fairness",
-            scope="round",
-            about=about,
-            verdict="note",
-            evidence=evidence,
-            actions=(_tune_again(kept),),
-        )
-    ]
+    return [Finding.of_round("fairness", about, "note", evidence, (_tune_again(kept),))]
 
 
 def _tune_again(kept: BatchSizeChange) -> Advise:

@@ -24,7 +24,7 @@ import numpy as np
 from tunewright.design.ranges import Value, same_value
 from tunewright.facts import Facts, plain
 from tunewright.stats.gain import History
-from tunewright.stats.identical import identical
+from tunewright.stats.spread import identical
 from tunewright.store.launches import Baseline, Launched, Place, Receipt
 from tunewright.store.provenance import capture
 from tunewright.store.results import Results

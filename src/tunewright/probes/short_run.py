@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from tunewright.checks.instability import Episode, diverged, episodes
 from tunewright.checks.spacing import tables
-from tunewright.checks.unstable import Episode, diverged, episodes
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
 from tunewright.errors import NotFound, WorkloadError

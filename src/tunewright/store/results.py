@@ -20,7 +20,7 @@ from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import NotFound
 from tunewright.messages import Message
-from tunewright.stats.identical import identical
+from tunewright.stats.spread import identical
 from tunewright.store.curves import Curve
 from tunewright.store.judge import judged
 from tunewright.store.tables import Table, card, pandas_frame, polars_frame, write_export
