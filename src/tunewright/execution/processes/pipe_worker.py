@@ -128,6 +128,13 @@ def tie_to(parent: int) -> None:
         perish()  # it went before we could be tied to it
 
 
+def forget_our_path(given: str) -> None:
+    """Give PYTHONPATH back: what the training program starts should not find this package by us."""
+    os.environ["PYTHONPATH"] = given
+    if not given:
+        del os.environ["PYTHONPATH"]
+
+
 def show_lines() -> None:
     """Print line by line, so that what was printed before a crash is in the log."""
     faulthandler.enable()

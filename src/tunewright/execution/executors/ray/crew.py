@@ -21,8 +21,8 @@ import tunewright
 from tunewright.errors import WorkloadError
 from tunewright.execution.executors.executor import Assignment, Ended, Event
 from tunewright.execution.executors.limits import Limits
-from tunewright.execution.executors.loads import Load
 from tunewright.execution.executors.pool import Isolate
+from tunewright.execution.executors.pooled import Load
 from tunewright.execution.executors.ray.cluster import package
 from tunewright.execution.executors.ray.host import Arrived, Host, Printed
 from tunewright.execution.executors.ray.place import Place, first_words
