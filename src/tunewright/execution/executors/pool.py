@@ -14,17 +14,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from tunewright.execution.executors.executor import (
-    Assignment,
-    Ended,
-)
+from tunewright.execution.executors.executor import Assignment, Ended
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.pool_thread import CHECK_S, Job, PoolThread
 from tunewright.execution.executors.pooled import Load
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.attempt import clean
-from tunewright.execution.processes.event_frames import as_event
-from tunewright.execution.processes.frames import Head
+from tunewright.execution.processes.frames import Head, as_event
 from tunewright.execution.processes.output import exception_line, last_lines
 from tunewright.execution.processes.process import WorkerProcess
 from tunewright.execution.processes.program import exited

@@ -23,8 +23,7 @@ from typing import Any, NoReturn
 from tunewright.execution.executors.executor import Event
 from tunewright.execution.handle import Control
 from tunewright.execution.processes import process_tree
-from tunewright.execution.processes.event_frames import as_frame
-from tunewright.execution.processes.frames import Head, Receiver, Sender
+from tunewright.execution.processes.frames import Head, Receiver, Sender, as_frame
 
 TELL_S = 0.2  # points wait this long for company
 BEAT_S = 1.0  # a step without any point is sent this often

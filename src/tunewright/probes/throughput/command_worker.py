@@ -24,12 +24,12 @@ from tunewright.design.objective import Objective, minimize
 from tunewright.design.ranges import Value
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import Assignment
-from tunewright.execution.logged_value import as_step
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.attempt import OUT_OF_MEMORY, judge
 from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.pipe_worker import PipeWorker
 from tunewright.execution.processes.program import run_program
+from tunewright.execution.reported_values import as_step
 from tunewright.probes.throughput.observed import available_mb, cpu
 from tunewright.probes.throughput.subject import ProbeHandle
 

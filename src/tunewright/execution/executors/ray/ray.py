@@ -12,8 +12,7 @@ from tunewright.execution.executors.pool import Isolate
 from tunewright.execution.executors.pooled import Pooled
 from tunewright.execution.executors.ray.cluster import Cluster, join
 from tunewright.execution.executors.ray.crew import Crew
-from tunewright.execution.executors.ray.resources import checked, no_room, room
-from tunewright.execution.executors.ray.room import Room
+from tunewright.execution.executors.ray.resources import Room, checked, no_room, room
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
