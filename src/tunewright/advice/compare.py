@@ -46,10 +46,7 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 
 # strengths worth searching where nothing is known but the name
-_STRENGTHS: Mapping[str, Range] = {
-    "dropout": linear(0.0, 0.5),
-    "label_smoothing": linear(0.0, 0.2),
-}
+_STRENGTHS: Mapping[str, Range] = {"dropout": linear(0.0, 0.5), "label_smoothing": linear(0.0, 0.2)}
 _ANY_STRENGTH = log(1e-6, 1e-2)
 _DECADES = 100.0  # either way around a strength that is in use
 _BROKEN = ("baseline", "training_bug")  # nothing else means anything until these are fixed

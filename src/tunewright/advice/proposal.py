@@ -219,12 +219,7 @@ def successor(round: Round, change: Message, **changes: Any) -> Round:
 
     The seed stays, because the data split goes by it: trials on other splits do not compare.
     """
-    settings = {
-        "name": next_name(round.name),
-        "change": change,
-        "continues": round.name,
-        **changes,
-    }
+    settings = {"name": next_name(round.name), "change": change, "continues": round.name, **changes}
     return replace(round, **settings)
 
 

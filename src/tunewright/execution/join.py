@@ -56,12 +56,7 @@ def worker(
         raise DesignError("join.not_a_round", round=round)
     asked, begun = as_begun(workload.store, name, search)
     results, summary, wish = supervised(
-        asked,
-        workload,
-        search=begun,
-        max_hours=max_hours,
-        join=True,
-        early_stopping=early_stopping,
+        asked, workload, search=begun, max_hours=max_hours, join=True, early_stopping=early_stopping
     )
     heed(name, summary, wish)
     return results

@@ -21,12 +21,12 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import choice, integers, linear, log as log_range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, Ended, Infeasible
-from tunewright.execution.applied_values import plain_values
 from tunewright.execution.asked_trial import Asked
 from tunewright.execution.command import overrides
 from tunewright.execution.current_run import bound
 from tunewright.execution.executors.executor import Applied, Assignment, Event, Logged
 from tunewright.execution.handle import Handle
+from tunewright.execution.reported_values import plain_values
 from tunewright.execution.session import Session, open_round
 from tunewright.execution.training_run import Run
 from tunewright.integrations._library import library, measured

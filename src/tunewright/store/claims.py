@@ -317,11 +317,7 @@ def _moving(pending: Select[tuple[int]]) -> Any:
     return (
         update(trial)
         .where(trial.c.id.in_(select(picked.c.id)))
-        .values(
-            status="running",
-            worker=bindparam("owner"),
-            attempt=trial.c.attempt + 1,
-        )
+        .values(status="running", worker=bindparam("owner"), attempt=trial.c.attempt + 1)
         .returning(*_claimed)
     )
 
@@ -378,10 +374,7 @@ def claim_repeats(
 
 
 def _taken(
-    connection: Connection,
-    statement: Any,
-    parameters: Mapping[str, Any],
-    worker: Worker,
+    connection: Connection, statement: Any, parameters: Mapping[str, Any], worker: Worker
 ) -> list[Claim]:
     rows = connection.execute(statement, {**parameters, "owner": worker.id}).all()
     if rows:

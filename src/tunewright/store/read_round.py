@@ -202,13 +202,7 @@ def snapshots(database: Database, key: int) -> list[Snapshot]:
     own = select(snapshot).where(snapshot.c.trial == key).order_by(snapshot.c.id)
     with database.reading() as connection, plain_json.as_written(f"a snapshot of trial {key}"):
         return [
-            Snapshot(
-                row.attempt,
-                row.step,
-                row.path,
-                row.sha256,
-                when(row.saved),
-            )
+            Snapshot(row.attempt, row.step, row.path, row.sha256, when(row.saved))
             for row in connection.execute(own)
         ]
 

@@ -489,11 +489,7 @@ class Store:
         return launches.read_evaluations(self._database, round_id)
 
     def add_launch(
-        self,
-        decision: Mapping[str, Any],
-        candidate: Place,
-        against: Place | None,
-        receipt: Receipt,
+        self, decision: Mapping[str, Any], candidate: Place, against: Place | None, receipt: Receipt
     ) -> int:
         """Record a launch decision about a candidate and what it was compared with; its key."""
         return launches.add(self._database, decision, candidate, against, receipt)
@@ -525,11 +521,7 @@ class Store:
         )
 
     def probes(
-        self,
-        workload: str | None = None,
-        *,
-        campaign: int | None = None,
-        name: str | None = None,
+        self, workload: str | None = None, *, campaign: int | None = None, name: str | None = None
     ) -> list[ProbeRecord]:
         """The answers about a workload, of a campaign, of one probe, or all; oldest first."""
         return campaigns.read_probes(

@@ -23,8 +23,7 @@ from typing import Any, NoReturn
 from tunewright.execution.executors.executor import Event
 from tunewright.execution.handle import Control
 from tunewright.execution.processes import process_tree
-from tunewright.execution.processes.event_frames import as_frame
-from tunewright.execution.processes.frames import Head, Receiver, Sender
+from tunewright.execution.processes.frames import Head, Receiver, Sender, as_frame
 
 TELL_S = 0.2  # points wait this long for company
 BEAT_S = 1.0  # a step without any point is sent this often
@@ -126,6 +125,13 @@ def tie_to(parent: int) -> None:
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         perish()  # it went before we could be tied to it
+
+
+def forget_our_path(given: str) -> None:
+    """Give PYTHONPATH back: what the training program starts should not find this package by us."""
+    os.environ["PYTHONPATH"] = given
+    if not given:
+        del os.environ["PYTHONPATH"]
 
 
 def show_lines() -> None:

@@ -12,8 +12,8 @@ from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.study import Cost, expected_cost
 from tunewright.errors import NotFound
-from tunewright.execution.known_lengths import known_seconds
 from tunewright.execution.prepare import advice, ready
+from tunewright.execution.progress import known_seconds
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, padded, words
 from tunewright.present.terminal.round_page import roles, without_fixed

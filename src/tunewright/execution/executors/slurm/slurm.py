@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tunewright.execution.executors.executor import Assignment, Began, Ended, Event
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.loads import Loads
+from tunewright.execution.executors.pooled import Loads
 from tunewright.execution.executors.slurm.job import Batch, Order, job_name, script
 from tunewright.execution.executors.slurm.mailbox import Inbox
 from tunewright.execution.executors.slurm.scheduler import (
