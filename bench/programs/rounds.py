@@ -57,8 +57,8 @@ PROGRAMS = {
             "Hyperparameters.batch_size": 2,
             "Hyperparameters.device_batch_size": 2,
             "Hyperparameters.sequence_length": 32,
-            "Hyperparameters.num_iterations": 4,
-            "Hyperparameters.warmdown_iters": 2,
+            "Hyperparameters.num_iterations": 2,
+            "Hyperparameters.warmdown_iters": 1,
             "Hyperparameters.val_loss_every": 1,
             "Hyperparameters.val_tokens": 64,
         },
@@ -90,9 +90,10 @@ PROGRAMS = {
     "DomainBed": Program(
         "DomainBed",
         "python -m domainbed.scripts.train --dataset Debug28 --steps 9 --checkpoint_freq 4"
-        " --skip_model_save",
+        """ --skip_model_save --hparams='{"lr": 0.001, "weight_decay": 0.0, "batch_size": 8}'""",
         "env1_out_acc",
         maximize=True,
+        environment={"TUNEWRIGHT_STAND_IN": "small machine"},
         read='file = "**/results.jsonl"',
     ),
     "timm": Program(

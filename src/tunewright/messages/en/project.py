@@ -180,6 +180,10 @@ SENTENCES: dict[str, Template] = {
     "scan.round_nuisance": "Searched around the program's defaults.",
     "scan.round_fixed": "One value for all; the length and the batch size are never tuned.",
     "scan.type_bool": "{name} has type=bool, which takes every text for true: it is not passed",
+    "scan.json_option": (
+        "{option} takes a JSON object: write the values to tune into the command, as in\n"
+        "{option}='{{\"lr\": 0.001}}'; each becomes a hyperparameter"
+    ),
     "scan.nothing_found": "{path} declares no option that can be read: write the command yourself",
     "scan.too_large": "{path} is larger than {largest} bytes and was not read",
     "scan.not_decodable": "{path} is not text in the encoding it declares: {error}",

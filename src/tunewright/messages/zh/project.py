@@ -177,6 +177,10 @@ SENTENCES: dict[str, Template] = {
     "scan.round_nuisance": "在程序默认值附近搜索。",
     "scan.round_fixed": "全部取同一个值；训练长度和批量大小从不调优。",
     "scan.type_bool": "{name} 用了 type=bool，会把任何文本当作真：不传递它",
+    "scan.json_option": (
+        "{option} 接受一个 JSON 对象：把要调的值写进命令，例如\n"
+        "{option}='{{\"lr\": 0.001}}'；每个值都成为一个超参数"
+    ),
     "scan.nothing_found": "{path} 没有可读取的选项：请自己写命令",
     "scan.too_large": "{path} 大于 {largest} 字节，没有读取",
     "scan.not_decodable": "{path} 不是它所声明编码的文本：{error}",
