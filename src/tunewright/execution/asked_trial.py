@@ -15,7 +15,7 @@ from tunewright.errors import BadValue, WorkloadError
 from tunewright.execution.account import Account
 from tunewright.execution.conclude import conclude, watched_metrics
 from tunewright.execution.early_stopping import EarlyStopping
-from tunewright.execution.executors.executor import Logged
+from tunewright.execution.executors.executor import Event, Logged, Saved
 from tunewright.execution.logged_value import as_number, as_step, bad_name
 from tunewright.execution.process_group import rank, shared
 from tunewright.execution.step_order import went_back
@@ -157,7 +157,14 @@ class Asked:
         """Something went wrong that is not the configuration's fault."""
         self._end(Outcome("failed", Message("trial.failed", {"text": _line(reason)})))
 
-    # ---- for the session
+    # ---- for the session, and for a handle that reports to this trial
+
+    def take(self, event: Event) -> None:
+        """Note what a handle reports; a snapshot is committed at once, with the points before."""
+        self.account.take(event)
+        now = time.monotonic()
+        if isinstance(event, Saved) or now >= self.account.due_at(now):
+            self._commit(self)
 
     def give_up(self, cause: Message) -> None:
         """Put it back to pending, for somebody else."""

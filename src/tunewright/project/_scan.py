@@ -135,7 +135,11 @@ def scan(
             first.write_text(rounds, encoding="utf-8")
             written.append(first)
     options = tuple(_scanned(one, made) for one in roles)
-    notes = (*read.notes, *(note for one in read.options for note in one.notes))
+    reads = bool(lines) or (tried is not None and tried.json_lines)
+    advice = () if reads or read.adapter is None else (read.adapter,)
+    about_run = () if tried is None else tried.notes
+    of_options = (note for one in read.options for note in one.notes)
+    notes = (*read.notes, *about_run, *advice, *of_options)
     return Scan(
         program=script,
         style=read.style,

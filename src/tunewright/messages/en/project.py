@@ -202,6 +202,24 @@ SENTENCES: dict[str, Template] = {
         "{files:count file} with measurements in its folder"
     ),
     "scan.tried_file": "{pattern}: {points:count row} of {metrics:list}",
+    "scan.tried_json": "tried for {seconds:duration}; it prints measurements as JSON already",
+    "scan.tried_stopped": (
+        "stopped after {seconds:duration}, before any measurement in its output or its folder. "
+        "Allow more seconds with --try, or write [workload.read] yourself"
+    ),
+    "scan.tried_failed": (
+        "ended with exit status {status} after {seconds:duration}, before any measurement in its "
+        "output or its folder: the lines above show why"
+    ),
+    "scan.other_python": (
+        "`{word}` starts {found}, but Tunewright runs in {own}: activate that environment, or "
+        "write its path into the command, if the program needs what is installed there"
+    ),
+    "scan.adapter": (
+        "no metrics are read yet, and the program imports {library}: the line "
+        "`from tunewright.integrations.{module} import {word}` and the argument `{added}` log them "
+        "(docs/{module}.md)"
+    ),
     "scan.tried_nothing": (
         "tried for {seconds:duration}; no measurement found in its output or its folder. Print one "
         "JSON object per measurement, or write [workload.read] yourself"

@@ -197,6 +197,24 @@ SENTENCES: dict[str, Template] = {
         "含测量的文件"
     ),
     "scan.tried_file": "{pattern}：{metrics:list} 共 {points} 行",
+    "scan.tried_json": "试运行了 {seconds:duration}；程序已经以 JSON 打印测量",
+    "scan.tried_stopped": (
+        "{seconds:duration} 后停止，此前在输出和文件夹中都没有测量。"
+        "请用 --try 给更多秒数，或自己写 [workload.read]"
+    ),
+    "scan.tried_failed": (
+        "{seconds:duration} 后以退出状态 {status} 结束，此前在输出和文件夹中都没有测量："
+        "原因见上面的输出"
+    ),
+    "scan.other_python": (
+        "`{word}` 启动的是 {found}，而 Tunewright 运行在 {own}："
+        "如果程序需要那里安装的包，请激活那个环境，或把它的路径写进命令"
+    ),
+    "scan.adapter": (
+        "还没有读取指标，而程序导入了 {library}：加上 "
+        "`from tunewright.integrations.{module} import {word}` 这一行和参数 `{added}` 即可记录指标"
+        "（docs/{module}.md）"
+    ),
     "scan.tried_nothing": (
         "试运行了 {seconds:duration}；在输出和文件夹中都没有找到测量。"
         "请每次测量打印一个 JSON 对象，或自己写 [workload.read]"
