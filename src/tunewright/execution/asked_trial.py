@@ -18,7 +18,7 @@ from tunewright.execution.account import Account
 from tunewright.execution.cadence import went_back
 from tunewright.execution.conclude import conclude, watched_metrics
 from tunewright.execution.early_stopping import EarlyStopping
-from tunewright.execution.executors.executor import Logged
+from tunewright.execution.executors.executor import Event, Logged, Saved
 from tunewright.execution.reported_values import as_number, as_step, bad_name
 from tunewright.measured import Measured
 from tunewright.messages import Message
@@ -158,7 +158,14 @@ class Asked:
         """Something went wrong that is not the configuration's fault."""
         self._end(Outcome("failed", Message("trial.failed", {"text": _line(reason)})))
 
-    # ---- for the session
+    # ---- for the session, and for a handle that reports to this trial
+
+    def take(self, event: Event) -> None:
+        """Note what a handle reports; a snapshot is committed at once, with the points before."""
+        self.account.take(event)
+        now = time.monotonic()
+        if isinstance(event, Saved) or now >= self.account.due_at(now):
+            self._commit(self)
 
     def give_up(self, cause: Message) -> None:
         """Put it back to pending, for somebody else."""
