@@ -24,6 +24,7 @@ OUTSIDE = "repository"  # where files from outside docs/ are on the site
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "bash", ".yml": "yaml", ".json": "json"}
 HOME = "README.md"
+FIGURE = re.compile(r'<p>(<img alt="([^"]+)"[^>]*>)</p>')
 SHIM = "https://unpkg.com/iframe-worker/shim"
 
 
@@ -72,6 +73,15 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"{before}{there}{anchor or ''}{after}"
 
     return LINK.sub(replaced, markdown)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Show the description of a picture that stands alone as its caption.
+
+    >>> on_page_content('<p><img alt="A curve" src="a.png"></p>', None, None, None)
+    '<figure><img alt="A curve" src="a.png"><figcaption>A curve</figcaption></figure>'
+    """
+    return FIGURE.sub(r"<figure>\1<figcaption>\2</figcaption></figure>", html)
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
