@@ -59,6 +59,12 @@ def test_chinese_pages_are_cut_into_words_for_the_search(site: Path) -> None:
     assert len(cut) > 0.8 * len(chinese)
 
 
+def test_the_page_of_a_check_has_its_error_rates(site: Path) -> None:
+    page = (site / "checks" / "boundary.html").read_text(encoding="utf-8")
+    row = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8").split("| [boundary](")[1]
+    assert "How often it is wrong" in page and row.split("|")[1].strip() in page
+
+
 def test_pictures_have_captions(site: Path) -> None:
     page = (site / "worked_example.html").read_text(encoding="utf-8")
     assert page.count("<figcaption>") == page.count("<figure>") > 0
