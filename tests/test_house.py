@@ -361,6 +361,17 @@ def speaks(function: ast.FunctionDef, beside: dict[str, ast.FunctionDef]) -> boo
     return any(speaks(beside[name], beside) for name in called - {function.name})
 
 
+def test_no_page_is_longer_than_300_lines() -> None:
+    pages = [ROOT / "README.md", ROOT / "README.zh-CN.md", *(ROOT / "docs").rglob("*.md")]
+    lengths = {page.name: len(page.read_text(encoding="utf-8").splitlines()) for page in pages}
+    assert not {name: lines for name, lines in lengths.items() if lines > 300}
+
+
+def test_every_picture_of_a_page_has_a_caption() -> None:
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert "![](" not in page.read_text(encoding="utf-8"), f"{page.name}: describe the picture"
+
+
 def test_every_page_can_be_reached_from_the_readme() -> None:
     reached, waiting = set(), [ROOT / "README.md"]
     while waiting:
