@@ -167,7 +167,8 @@ class Recipe:
     length: float = -1.6  # logarithm of the length scale expected in one dimension
     first: int = 0  # quasi-random trials before the model is asked; 0: by the number of dimensions
     mean: Literal["average", "fitted"] = "fitted"  # what is expected far from all data
-    belief: float = 3.0  # weight of the user's beliefs, divided by the number of outcomes; 0: none
+    # weight of the user's beliefs after 10 outcomes, times 10; it falls with their square; 0: none
+    belief: float = 3.0
     # noise's share in the variance of plain values from which a study without divergence is noisy:
     # the model then sees plain values around their average; 0: never
     noisy: float = 0.005
