@@ -30,6 +30,7 @@ LEAVES = (
     "errors",
     "finding",
     "measured",
+    "nearest",
     "_jax_arrays",
     "_namespace",
     "_typed_tree",

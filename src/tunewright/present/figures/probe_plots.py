@@ -135,13 +135,13 @@ def _batch_scaling_data(answer: Scaling) -> BatchScalingData:
         if s.steps is not None
     )
     return BatchScalingData(
-        answer.metric,
-        answer.goal,
-        points,
-        answer.critical_batch_size,
-        answer.low,
-        answer.high,
-        answer.smallest_steps,
+        metric=answer.metric,
+        goal=answer.goal,
+        points=points,
+        critical=answer.critical_batch_size,
+        low=answer.low,
+        high=answer.high,
+        smallest_steps=answer.smallest_steps,
     )
 
 

@@ -60,15 +60,15 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
         for suggestion in search.suggest(study, (), min(_FIRST, study.trials))
     ]
     return Plan(
-        prepared,
-        tuple(first),
-        len(ended),
-        left,
-        workers,
-        expected_cost(left, lengths or known, workers),
-        bool(known),
-        _advice(prepared, workload),
-        search.name,
+        round=prepared,
+        first=tuple(first),
+        ended=len(ended),
+        left=left,
+        workers=workers,
+        cost=expected_cost(left, lengths or known, workers),
+        cost_from_others=bool(known),
+        advice=_advice(prepared, workload),
+        search=search.name,
     )
 
 

@@ -80,7 +80,15 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
         doubt[feasible] = (told_sd / spread) ** 2
     data = Data(features[learns], values[learns], doubt[learns])
     fit, keep = _few(data, _FIT_MOST), _few(data, KEEP_MOST)
-    parameters = fitted(kernel, encoding.group, columns, fit.features, fit.values, prior, fit.doubt)
+    parameters = fitted(
+        kernel,
+        encoding.group,
+        columns=columns,
+        features=fit.features,
+        values=fit.values,
+        prior=prior,
+        doubt=fit.doubt,
+    )
     fit_mean = recipe.mean == "fitted"
     process = conditioned(parameters, keep.features, keep.values, keep.doubt, fit_mean)
     second = None
@@ -89,7 +97,16 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
         second = learned_feasibility(
             kernel, encoding.group, columns, features[some], feasible[some], Prior()
         )
-    return Model(encoding, process, second, warp, shift, spread, data, prior)
+    return Model(
+        encoding=encoding,
+        process=process,
+        feasible=second,
+        warp=warp,
+        shift=shift,
+        spread=spread,
+        data=data,
+        prior=prior,
+    )
 
 
 def for_search(history: History, recipe: Recipe) -> Model:
