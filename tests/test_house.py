@@ -206,8 +206,8 @@ READ_FOREIGN_TEXT = {
     "pipeline/capture.py",
     *("design/schedule.py", "execution/command.py", "execution/executors/ray/cluster.py"),
     *("execution/line_patterns.py", "execution/line_proposals.py"),
-    *("execution/shell_syntax.py", "execution/processes/output.py"),
-    *("execution/executors/ray/place.py", "execution/processes/attempt.py"),
+    *("execution/command_syntax.py", "execution/processes/output.py"),
+    *("execution/executors/ray/crew.py", "execution/processes/attempt.py"),
     "present/figures/figure.py",
     *("importers/_wandb.py", "pipeline/memory.py", "probes/throughput/probe_worker.py"),
 }

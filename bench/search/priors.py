@@ -25,7 +25,7 @@ import numpy as np
 import tunewright as tw
 from tunewright.design.ranges import Range
 from tunewright.search.bayesian.bayesian import Bayesian
-from tunewright.search.bayesian.recipe import Recipe
+from tunewright.search.bayesian.model import Recipe
 
 from .contestant import Suggesting
 from .problem import Configuration, Problem

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tunewright.errors import BadValue, WorkloadError
-from tunewright.execution.logged_value import as_count, as_number, as_step, on_device, shown
+from tunewright.execution.reported_values import as_count, as_number, as_step, on_device, shown
 
 
 @given(st.floats() | st.integers(-(2**1000), 2**1000) | st.fractions())

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from tunewright.errors import WorkloadError
 from tunewright.execution.command import command
-from tunewright.execution.shell_syntax import for_a_shell, in_a_shell
+from tunewright.execution.command_syntax import for_a_shell, in_a_shell
 
 
 @pytest.mark.parametrize(

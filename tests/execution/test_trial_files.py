@@ -8,7 +8,7 @@ import pytest
 from tests.store.record_parts import curve
 
 from tunewright.execution import trial_files
-from tunewright.execution.trial_files import TrialFiles
+from tunewright.execution.session_store import TrialFiles
 from tunewright.store.outcome import Ended, Outcome
 from tunewright.store.spool import TRIAL_FILE, read_trial, results_in
 from tunewright.store.trial import Claim

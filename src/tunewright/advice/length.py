@@ -196,11 +196,11 @@ def _cut(trial: Trial, steps: int) -> Trial:
 
 def _by_configuration(results: Results, other: Results) -> dict[object, float]:
     """The loss of each completed configuration, without what makes the rounds differ in length."""
-    names = {n for t in results.trials for n in t.configuration}
-    names &= {n for t in other.trials for n in t.configuration}
+    names = {n for t in results.rows for n in t.configuration}
+    names &= {n for t in other.rows for n in t.configuration}
     kept = {n for n in names if transfer(n, results.meaning).area not in ("length", "schedule")}
     found: dict[object, float] = {}
-    for trial in results.top(len(results.trials)):  # the best of equal ones comes first
+    for trial in results.top():  # the best of equal ones comes first
         assert trial.value is not None
         found.setdefault(_key(trial.configuration, kept), -results.objective.sign * trial.value)
     return found
@@ -209,7 +209,7 @@ def _by_configuration(results: Results, other: Results) -> dict[object, float]:
 def _by_setting(results: Results) -> dict[object, float]:
     """The best loss of each scientific setting."""
     found: dict[object, float] = {}
-    for trial in results.top(len(results.trials)):
+    for trial in results.top():
         assert trial.value is not None
         setting = results.studies[trial.study].scientific
         found.setdefault(_key(setting, setting), -results.objective.sign * trial.value)

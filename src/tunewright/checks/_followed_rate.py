@@ -61,7 +61,7 @@ def followed_rate(results: Results) -> RateSigns:
     meaning = results.meaning
     logged = [
         _Logged(t, rates, _number(t, meaning.name("learning_rate")))
-        for t in results.trials
+        for t in results.rows
         if t.status == "completed" and (rates := learning_rates(t, meaning)) is not None
     ]
     value = _value(meaning, logged)

@@ -25,9 +25,15 @@ from tunewright.design.ranges import Value, check_plain, same_value
 from tunewright.design.workload_file import read_value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution import growing_file, line_patterns
-from tunewright.execution.booleans import FLAG, JSON, Booleans, Spelling
+from tunewright.execution.command_syntax import (
+    FLAG,
+    JSON,
+    Booleans,
+    Spelling,
+    for_a_shell,
+    in_a_shell,
+)
 from tunewright.execution.growing_file import GrowingFile
-from tunewright.execution.shell_syntax import for_a_shell, in_a_shell
 from tunewright.messages import Message
 
 # what a program may receive about its run, next to the configuration
@@ -112,10 +118,7 @@ class Command:
         return "run.seed" in self.fields or CONFIG in self.fields
 
     def filled(
-        self,
-        configuration: Mapping[str, Value],
-        facts: Mapping[str, Fact],
-        config_file: str = "",
+        self, configuration: Mapping[str, Value], facts: Mapping[str, Fact], config_file: str = ""
     ) -> list[str]:
         """The words to execute for one configuration.
 

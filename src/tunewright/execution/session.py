@@ -23,8 +23,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, StoreError, TunewrightError
-from tunewright.execution.asked_trial import Asked
-from tunewright.execution.process_group import rank, shared
+from tunewright.execution.asked_trial import Asked, rank, shared
 from tunewright.execution.session_store import Desk
 from tunewright.messages import Message
 from tunewright.search.halton import Halton

@@ -67,7 +67,7 @@ def replicates(store: Store, round: Round) -> tuple[Results, ...]:
     number = 2
     while (name := replicate_round(round, number).name) in names:
         results = store.results(name)
-        if all(trial.ended for trial in results.trials):
+        if not results.unfinished:
             found.append(results)
         number += 1
     return tuple(found)
@@ -388,7 +388,7 @@ def rivals(store: Store, results: Results, number: int | None, against: Named | 
         raise DesignError("launch.no_baseline", round=results.round.name, command=command)
     theirs_best = _best(results, start.number)
     if number is None:
-        others = [t for t in results.top(len(results.trials)) if t.study != start.number]
+        others = [t for t in results.top() if t.study != start.number]
         if not others:
             raise NotFound("launch.no_other_setting", round=results.round.name, label=start.label)
         number = others[0].number
@@ -442,7 +442,7 @@ def _pair(
 
 def _best_but(results: Results, baseline: Place) -> Trial:
     """The best trial; a baseline that an earlier round ran has been launched from there already."""
-    for trial in results.top(len(results.trials)):
+    for trial in results.top():
         if trial.origin != (baseline.round, baseline.trial):
             return trial
     return results.best()
@@ -498,7 +498,7 @@ def _start(results: Results) -> Study | None:
 
 
 def _best(results: Results, study: int) -> Trial:
-    for trial in results.top(len(results.trials)):
+    for trial in results.top():
         if trial.study == study:
             return trial
     raise NotFound(

@@ -312,7 +312,7 @@ def _try(
     )
     runs = short_runs(results, early_until(start.max_train_steps, start.warmup_steps))
     often: list[Clipped] = []
-    for trial in results.trials:
+    for trial in results.rows:
         norms = trial.curves.only(results.meaning.name("gradient_norm"))
         if norms is not None and not logged_after_clipping(norms, norm):
             often.append(clipped(norms, norm, start.warmup_steps))

@@ -153,7 +153,7 @@ def _descended(run: ShortRun) -> bool:
 
 def _last_step(results: Results) -> int:
     return max(
-        (int(c.steps[-1]) for t in results.trials for c in t.curves.values() if len(c)), default=0
+        (int(c.steps[-1]) for t in results.rows for c in t.curves.values() if len(c)), default=0
     )
 
 

@@ -28,8 +28,8 @@ from tunewright.design.round import Round
 from tunewright.design.round_file import RoundFile, read_round_file, write_round
 from tunewright.design.workload_file import WorkloadFile, read_workload
 from tunewright.errors import Misuse, NotFound, TunewrightError
-from tunewright.execution.booleans import JSON
 from tunewright.execution.command import Command, command
+from tunewright.execution.command_syntax import JSON
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.growing_file import GrowingFile
 from tunewright.execution.prepare import refused
@@ -288,10 +288,7 @@ def load(start: Path | str | None = None) -> Project:
     found = find(start)
     if found is None:
         raise Misuse(
-            "project.no_file",
-            file=FILE,
-            where=str(start or Path.cwd()),
-            remedy=InitProject(),
+            "project.no_file", file=FILE, where=str(start or Path.cwd()), remedy=InitProject()
         )
     return found
 
@@ -387,10 +384,7 @@ def plain_name(name: str) -> str:
     if odd or any(sign in name for sign in "/\\:\0") or len(name) > 200:
         shown = name if len(name) <= 40 else name[:40] + "..."
         raise Misuse(
-            "project.bad_round_name",
-            shown=shown,
-            rounds=ROUNDS,
-            remedy=Advise("plain_name"),
+            "project.bad_round_name", shown=shown, rounds=ROUNDS, remedy=Advise("plain_name")
         )
     return name
 

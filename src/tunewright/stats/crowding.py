@@ -160,7 +160,7 @@ def _chances(units: Floats, top: Floats) -> tuple[tuple[float, float], tuple[flo
 
 
 def _ranked(losses: Floats) -> npt.NDArray[np.int64]:
-    """The trials from the best down; equal ones in no particular order, lest theirs mean much."""
+    """Trials sorted best first; ties are in random order, so that their order carries no signal."""
     lots = np.random.default_rng([0x107, len(losses)]).random(len(losses))
     return np.lexsort((lots, losses))
 

@@ -130,12 +130,7 @@ def steps(database: Database, campaign_id: int) -> list[CampaignStep]:
     with plain_json.as_written("a campaign's step of the store"):
         return [
             CampaignStep(
-                row.number,
-                row.kind,
-                _reason(row),
-                row.of_round or "",
-                row.probe,
-                when(row.written),
+                row.number, row.kind, _reason(row), row.of_round or "", row.probe, when(row.written)
             )
             for row in rows
         ]

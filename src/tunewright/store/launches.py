@@ -19,9 +19,9 @@ from tunewright.design.ranges import Value
 from tunewright.errors import NotFound, StoreError
 from tunewright.measured import Measured
 from tunewright.store import plain_json
+from tunewright.store.curves import metrics_data, metrics_from, packed_metrics
 from tunewright.store.database import Database, when
 from tunewright.store.journal import leave, place_data
-from tunewright.store.metrics import metrics_data, metrics_from, packed_metrics
 from tunewright.store.plain_json import LONGEST_TEXT, storable
 from tunewright.store.results import Results
 from tunewright.store.schema import (

@@ -283,7 +283,7 @@ def tracked(store: Store, record: RoundRecord) -> Tracked:
         created=record.created,
         definition=str(definition) if definition is not None and definition.exists() else "",
         counts=results.counts,
-        trials=len(results.trials),
+        trials=results.size,
         objective=str(results.objective),
         best=best,
         checkpoint=_checkpoint(store, results, best),

@@ -13,7 +13,7 @@ from tunewright.design.study import Study
 from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.bayesian.encoding import Encoding
 from tunewright.search.bayesian.history import history
-from tunewright.search.bayesian.recipe import Recipe
+from tunewright.search.bayesian.model import Recipe
 from tunewright.search.bayesian.user_prior import contradicted, declared, remaining
 from tunewright.store.trial import Trial
 

@@ -84,7 +84,7 @@ def print_extension(results: Results, made: Extension, console: Console) -> None
     for note in made.notes:
         console.print(Text(f"note: {words.printable(note.text)}", style="yellow"), soft_wrap=True)
     steps = made.round.trials * made.new_steps
-    before = sum(t.ended for t in results.trials if t.origin is None) * made.old_steps
+    before = sum(t.ended for t in results.rows if t.origin is None) * made.old_steps
     times = f", {steps / before:.2g} times those of {name}" if before else ""
     console.print(
         Text(

@@ -176,12 +176,7 @@ def _axes(study: Study, known: History, model: Model, row: _Array) -> tuple[Axis
 
 
 def _gain(
-    search: Bayesian,
-    study: Study,
-    trials: list[Trial],
-    known: History,
-    model: Model,
-    row: _Array,
+    search: Bayesian, study: Study, trials: list[Trial], known: History, model: Model, row: _Array
 ) -> float:
     """What the best of the next trials is expected to be better by, were they run all at once."""
     ahead = search.suggest(study, trials, NEXT)

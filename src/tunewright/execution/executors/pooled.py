@@ -1,13 +1,19 @@
-"""What a worker process receives of a workload before its first trial, made once."""
+"""What executors with worker processes do alike: what a worker receives of a workload, and an end.
+
+A workload is made ready to travel once; the processes are started by the first `start`.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import time
 from dataclasses import asdict, dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 from tunewright.errors import WorkloadError
 from tunewright.execution.command import Command
+from tunewright.execution.executors.executor import Event
 from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.shipping import ship
 from tunewright.execution.workload import Workload
@@ -44,6 +50,52 @@ class Loads:
     def clear(self) -> None:
         """Forget them all."""
         self._known.clear()
+
+
+class WorkerPool(Protocol):
+    """Worker processes at work, on this machine or on others."""
+
+    def events(self, timeout_s: float) -> list[Event]:
+        """What has happened; waits up to `timeout_s` for the first of it."""
+        ...
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save, and end it after the grace period."""
+        ...
+
+    def close(self) -> None:
+        """End everything."""
+        ...
+
+
+P = TypeVar("P", bound=WorkerPool)
+
+
+@dataclass
+class Pooled(Generic[P]):
+    """An executor whose trials train in worker processes; `start` makes the first of them."""
+
+    _pool: P | None = field(default=None, init=False, repr=False, compare=False)
+    _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
+
+    def events(self, timeout_s: float) -> list[Event]:
+        """What has happened since the last call; waits up to `timeout_s` for the first of it."""
+        if self._pool is None:
+            time.sleep(timeout_s)
+            return []
+        return self._pool.events(timeout_s)
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save, and end it with all it has started after the grace period."""
+        if self._pool is not None:
+            self._pool.stop(trial, grace_s)
+
+    def close(self) -> None:
+        """End everything that still runs; the next `start` begins anew."""
+        pool, self._pool = self._pool, None
+        self._loads.clear()
+        if pool is not None:
+            pool.close()
 
 
 def _load_of(workload: Workload) -> Load:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.present.figures.figure import (
+from tunewright.present.figures.style import (
     ACCENT,
     BEST,
     COLOURS,
