@@ -69,7 +69,7 @@ def export_site(store: str | os.PathLike[str], folder: str | os.PathLike[str]) -
 
 
 def first_page(policy: str = "") -> str:
-    """The one page, in the reader's language; `policy` says what it may load, where no server does.
+    """The one page, in the reader's language; `policy` limits what a page of no server may load.
 
     >>> "<script" in first_page() and "default-src" in first_page("default-src 'none'")
     True
