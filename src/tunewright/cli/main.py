@@ -14,7 +14,7 @@ import tunewright
 from tunewright.cli._errors import FINE, INTERRUPTED, explain, tell
 from tunewright.cli._verbs import Verbs, translated
 from tunewright.errors import Misuse
-from tunewright.messages import known as known_language, language, read_by, read_in
+from tunewright.messages import known as known_language, language, read_by, read_in, worded
 from tunewright.present import envelope
 from tunewright.present.terminal.screen import sidelines
 
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     raise Misuse("cli.unknown_language", asked=asked)
                 code = _run(given)
             except (KeyboardInterrupt, typer.Abort) as stopped:
-                sidelines().print("interrupted")
+                sidelines().print(worded("interrupted"))
                 if json:
                     envelope.show_error(named(given), stopped, INTERRUPTED)
                 return INTERRUPTED

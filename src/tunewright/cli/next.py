@@ -33,6 +33,7 @@ from tunewright.cli._options import (
 )
 from tunewright.design.round import Round
 from tunewright.errors import Misuse, NotFound
+from tunewright.messages import worded
 from tunewright.present.terminal.proposal_page import print_extension, print_proposals
 from tunewright.present.terminal.screen import say, screen
 from tunewright.project._project import named_freely, recorded_names
@@ -69,10 +70,9 @@ def next_(
         print_proposals(results, proposals, screen())
         _print_agreement(results, store)
         if path is not None:
-            say(f"wrote {path}: {proposals[take - 1].kind}")
-        say(
-            f"next: {action.command or action.shell_text}{' --dry-run' if path is not None else ''}"
-        )
+            say(worded("wrote_about", path=path, what=proposals[take - 1].kind))
+        dry = " --dry-run" if path is not None else ""
+        say(worded("next", command=f"{action.command or action.shell_text}{dry}"))
 
     answer(json, data, page)
 
@@ -83,7 +83,7 @@ next_.__name__ = "next"  # the verb's name, which Python has a function of
 def _print_agreement(results: Results, store: str | None) -> None:
     """How alike short and long training rank, where a shorter round is known."""
     if found := _agreement(results, store):
-        say(f"lengths of training: {found.says}")
+        say(worded("lengths", says=found.says))
     say()
 
 
@@ -122,8 +122,9 @@ def extend(
         print_extension(results, made, screen())
         _print_agreement(results, store)
         if path is not None:
-            say(f"wrote {path}")
-        say(f"next: {shlex.join(argv)}{' --dry-run' if path is not None else ''}")
+            say(worded("wrote", path=path))
+        dry = " --dry-run" if path is not None else ""
+        say(worded("next", command=f"{shlex.join(argv)}{dry}"))
 
     answer(json, {"extension": made, "wrote": path, "next": [{"argv": argv}]}, page)
 

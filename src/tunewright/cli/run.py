@@ -44,7 +44,7 @@ from tunewright.execution.join import LISTED, as_begun, recorded_list
 from tunewright.execution.repeat import repeated
 from tunewright.execution.run import load, supervise
 from tunewright.importers.files import csv_columns, text_in
-from tunewright.messages import Message, words
+from tunewright.messages import Message, label, worded, words
 from tunewright.present import envelope as facts
 from tunewright.present.next_step import REPEATS, next_steps
 from tunewright.present.terminal.plan_page import plan, print_plan, recorded
@@ -103,8 +103,8 @@ def _list_for(
         remedy = fewer if 0 < min(own) < trials else None
         raise Misuse.several(_found_in(where, error), remedy) from None
     if trials != round.trials_per_study:
-        note = f"{trials} per study, as listed, in place of {round.trials_per_study}"
-        sidelines().print(Text(f"trials: {note}"), soft_wrap=True)
+        note = worded("listed_trials", now=trials, before=round.trials_per_study)
+        sidelines().print(Text(note), soft_wrap=True)
     return asked, found
 
 
@@ -291,7 +291,7 @@ def run_round(
     """Run a round of a project with its progress shown, and answer with what came of it."""
     if at_most == 0:
         known = load(project.store(store), asked.name, earlier=False)
-        enough = f"{words.printable(asked.name)}: as many trials as asked for have ended already"
+        enough = worded("enough", round=words.printable(asked.name))
         answer(json, facts.of_run(known, "limit", 0.0, 0), lambda: say(enough))
         return
     watch = on_screen(_best_before(project.store(store), asked.name))
@@ -317,7 +317,7 @@ def _print_run(results: Results, summary: Summary) -> None:
     """What came of a run, and the two commands that help most from here."""
     _print_outcome(results, summary)
     for step in next_steps(results)[:2]:
-        say(f"next: {words.printable(step.action.command)}  ({step.why})")
+        say(worded("next_why", command=words.printable(step.action.command), why=step.why))
 
 
 def _best_before(store: str, name: str) -> Concluded | None:
@@ -334,7 +334,7 @@ def _print_outcome(results: Results, summary: Summary | None) -> None:
         name = words.printable(results.round.name)
         facts = {"why": summary.why, "stopped": summary.stopped, "round": results.round.name}
         says = Message("run.outcome", facts).text
-        say(f"{name}: {says} ({words.duration(summary.seconds)})", style="bold")
+        say(worded("run_outcome", round=name, says=says, seconds=summary.seconds), style="bold")
     say(counts_line(results))
     screen().print(studies_table(results))
 
@@ -400,11 +400,10 @@ def _print_stop(asked: stores.StopRequest) -> None:
     """What will stop."""
     name = words.printable(asked.round)
     if not asked.running:
-        say(f"asked to stop: no trial of {name} is running now")
+        say(worded("stop_none", round=name))
         return
-    whole = asked.trial is None
-    what = words.count(asked.running, "running trial") if whole else f"trial {asked.trial}"
-    say(f"asked to stop: {what} of {name} will save, stop and stay pending")
+    code = "stop_all" if asked.trial is None else "stop_one"
+    say(worded(code, round=name, running=asked.running, trial=asked.trial))
 
 
 def repeat(
@@ -451,13 +450,11 @@ def _print_repeats(repeats: Repeats) -> None:
     metric = words.printable(repeats.objective.metric)
     values = repeats.values
     shown = ", ".join(
-        words.number(trial.value) if trial.value is not None else trial.status for trial in repeats
+        words.number(trial.value) if trial.value is not None else label(trial.status)
+        for trial in repeats
     )
-    chosen_for = words.number(repeats.of.value)
-    say(f"trial {repeats.of.number} was {chosen_for} {metric}; its repeats: {shown}")
+    picked = {"trial": repeats.of.number, "value": repeats.of.value}
+    say(worded("repeats", metric=metric, shown=shown, **picked))
     if len(values) > 1:
         mean, spread = statistics.fmean(values), statistics.stdev(values)
-        say(
-            f"mean {words.number(mean)}, standard deviation {words.number(spread)} over "
-            f"{len(values)} repeats. The trial itself was picked for its value: trust the repeats."
-        )
+        say(worded("repeats_mean", mean=mean, sd=spread, repeats=len(values)))

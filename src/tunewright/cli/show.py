@@ -24,7 +24,7 @@ from tunewright.cli._options import (
     read_round,
     store_address,
 )
-from tunewright.messages import words
+from tunewright.messages import worded, words
 from tunewright.present import envelope as facts
 from tunewright.present.envelope import each_without
 from tunewright.present.figures.figure import Figure
@@ -111,11 +111,10 @@ def note(
 ) -> None:
     """Write a note about a round; `show` and `ls` print it."""
     notes = stores.note(store_address(store), round, text)
-    written = words.count(len(notes), "note")
     answer(
         json,
         {"round": round, "notes": notes},
-        lambda: say(f"noted: {words.printable(round)} has {written}"),
+        lambda: say(worded("noted", round=words.printable(round), notes=len(notes))),
     )
 
 
@@ -140,7 +139,7 @@ def export(
     answer(
         json,
         {"round": results.round.name, "path": written, "table": rows, "trials": trials},
-        lambda: say(f"wrote {path}: {words.count(trials, 'trial')} of {words.printable(round)}"),
+        lambda: say(worded("exported", path=path, trials=trials, round=words.printable(round))),
     )
 
 
@@ -213,7 +212,7 @@ def plot(
         for place, figure in enumerate(chapter.figures):
             path = figure.save(folder / f"{_stem(figure, place)}{ending}")
             written.append({"kind": chapter.kind, "path": path, "data": figure.data})
-            say(f"wrote {path}")
+            say(worded("wrote", path=path))
             say(f"  {figure.says}")
     data = {"round": results.round.name, "figures": written, "missing": missing}
     answer(json, data, lambda: None)
@@ -250,7 +249,7 @@ def report(
     def page() -> None:
         print_report(results, made.answer, made.chapters, screen())
         say()
-        say(f"wrote {path}")
+        say(worded("wrote", path=path))
 
     answer(json, data, page)
 

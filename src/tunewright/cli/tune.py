@@ -32,7 +32,7 @@ from tunewright.cli.evaluate import chosen_measure
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
-from tunewright.messages import Message, words
+from tunewright.messages import Message, label, worded, words
 from tunewright.present import envelope as facts
 from tunewright.present.report import chosen, found, report
 from tunewright.present.terminal.round_page import near
@@ -254,35 +254,40 @@ def _show_step(step: Step, campaign: Campaign) -> None:
     number = len(campaign.log) + 1
     if number == 1:
         for line in skipped(campaign):
-            say(f"note: {words.printable(line.text)}")
-    cost = f", {words.count(step.trials, 'trial')} of {campaign.left} left" if step.trials else ""
+            say(worded("note", text=words.printable(line.text)))
+    facts = {"step": number, "kind": label(step.kind)}
     say()
-    say(f"step {number}  {step.kind}{cost}", style="bold cyan")
+    if step.trials:
+        cost = worded("step_cost", trials=step.trials, left=campaign.left, **facts)
+    else:
+        cost = worded("step", **facts)
+    say(cost, style="bold cyan")
     say(f"  {words.printable(step.reason.text)}")
 
 
 def _show_plan(campaign: Campaign) -> None:
     """How the trials are shared out, and what comes next."""
     own = planned(campaign)
-    say(f"{campaign.name}: {campaign.spent} of {words.count(campaign.total, 'trial')} used")
-    say(f"  explore    up to {own.explore} (the first round {own.first})")
-    kept = f"{own.finalists} finalists x {own.times}, {own.luck} for seed variance"
-    say(f"  kept back  {own.kept_back} ({kept}, {own.launch} for the launch)")
+    spent = {"name": campaign.name, "spent": campaign.spent, "total": campaign.total}
+    say(worded("plan_used", **spent))
+    say(f"  {worded('plan_explore', most=own.explore, first=own.first)}")
+    kept = {"kept": own.kept_back, "finalists": own.finalists, "times": own.times}
+    say(f"  {worded('plan_kept', luck=own.luck, launch=own.launch, **kept)}")
     exploit = max(0, campaign.total - own.explore - own.kept_back)
-    say(f"  exploit    what is left, at least {exploit}")
+    say(f"  {worded('plan_exploit', least=exploit)}")
     if own.extend:
-        say(f"  extend     {own.extend} at full length, out of those kept back")
+        say(f"  {worded('plan_extend', extend=own.extend)}")
     for line in skipped(campaign):
-        say(f"note: {words.printable(line.text)}")
+        say(worded("note", text=words.printable(line.text)))
     step = next_step(campaign)
     why = words.printable(step.reason.text)
-    say(f"next: {step.kind}, {words.count(step.trials, 'trial')}: {why}")
+    say(worded("plan_next", kind=label(step.kind), trials=step.trials, why=why))
 
 
 def confirmed(step: Step, campaign: Campaign) -> bool:
     """Show a step and ask."""
     _show_step(step, campaign)
-    return typer.confirm("  go on?", default=True)
+    return typer.confirm(f"  {worded('go_on')}", default=True)
 
 
 _STYLES = {"campaign.verdict.launch": "bold green", "campaign.verdict.first": "bold green"}
@@ -293,14 +298,16 @@ def conclude(ending: Ending, page: Path | None) -> None:
     campaign = ending.campaign
     say()
     if ending.why is not None:
-        say(f"{campaign.name}: {words.printable(ending.why.text)}", style="yellow")
+        why = words.printable(ending.why.text)
+        say(worded("campaign_says", name=campaign.name, says=why), style="yellow")
     else:
-        say(f"{campaign.name}: {words.printable(ending.step.reason.text)}", style="bold")
+        why = words.printable(ending.step.reason.text)
+        say(worded("campaign_says", name=campaign.name, says=why), style="bold")
     say(words.printable(chosen(campaign)), style=_STYLES.get(campaign.verdict.code, ""))
     for sentence in found(campaign):
         say(f"  {words.printable(sentence)}")
     if page is not None:
-        say(f"report: {near(str(page))}")
+        say(worded("report_at", path=near(str(page))))
 
 
 def exit_code(ending: Ending) -> int:

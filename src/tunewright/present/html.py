@@ -21,7 +21,7 @@ from tunewright.actions import Export
 from tunewright.design.conditions import in_words
 from tunewright.errors import MissingExtra
 from tunewright.finding import Finding
-from tunewright.messages import Message, Reader, Text, markup, words
+from tunewright.messages import Message, Reader, Text, language, markup, words
 from tunewright.present.answer import Answer
 from tunewright.present.figures import style
 from tunewright.present.figures.figure import Figure
@@ -176,6 +176,7 @@ def page(body: str, title: str, figures: str = "") -> str:
     if figures:
         css += live_style() + (_TEMPLATES / "live.css").read_text(encoding="utf-8")
     facts = {"policy": policy, "title": title, "script": script, "style": css, "data": figures}
+    facts["language"] = language()
     return str(markup.render("page.html", _TEMPLATES, body=body, **facts))
 
 

@@ -15,7 +15,7 @@ from tunewright.errors import NotFound
 from tunewright.execution.prepare import advice, ready
 from tunewright.execution.progress import known_seconds
 from tunewright.execution.workload import Workload
-from tunewright.messages import Message, padded, words
+from tunewright.messages import Message, padded, worded, words
 from tunewright.present.terminal.round_page import roles, without_fixed
 from tunewright.present.terminal.screen import cell, table
 from tunewright.search.bayesian.bayesian import SURE
@@ -113,17 +113,18 @@ def print_plan(own: Plan, objective: str, console: Console) -> None:
     console.print()
     name = words.shell_word(own.round.name)
     search = SEARCH.get(own.search, f" --search {own.search}")
-    console.print(Text(f"dry run: nothing was recorded. Next: tunewright run {name}{search}"))
+    command = f"tunewright run {name}{search}"
+    console.print(Text(worded("dry_run", command=command)))
 
 
 def lines(own: Plan, objective: str) -> Iterator[tuple[str, str]]:
     """What would happen, label by label."""
     yield "objective", objective
     yield from roles(own.round)
-    studies = words.count(len(own.round.studies), "study", "studies")
-    before = f", {own.ended} of them ended already" if own.ended else ""
-    trials = words.count(own.round.trials, "trial")
-    yield "trials", f"{studies} of {own.round.trials_per_study}: {trials}{before} ({own.search})"
+    counts = {"studies": len(own.round.studies), "each": own.round.trials_per_study}
+    counts |= {"trials": own.round.trials, "ended": own.ended}
+    code = "plan_trials_ended" if own.ended else "plan_trials"
+    yield "trials", worded(code, search=own.search, **counts)
     yield "cost", _cost_line(own)
     for caveat in own.round.caveats:
         yield "caveat", words.printable(caveat.text)
@@ -156,41 +157,37 @@ def print_beliefs(results: Results, beliefs: tuple[Belief, ...], console: Consol
         for line in _belief_lines(results, belief):
             console.print(Text(line), soft_wrap=True)
         if belief.infeasible and belief.axes:
-            console.print(Text("feasible where the others are as recommended:"))
+            console.print(Text(worded("belief.map")))
             console.print(_map(belief.axes))
 
 
 def _belief_lines(results: Results, belief: Belief) -> Iterator[str]:
     """The sentences of one study, the verdict first."""
-    learned = f"learnt from {words.count(belief.outcomes, 'trial')}"
+    learned: str = worded("belief.learned", trials=belief.outcomes)
     if belief.earlier:
-        learned += f", {belief.earlier} of them of earlier rounds"
+        learned += worded("belief.earlier", count=belief.earlier)
     if belief.infeasible:
-        learned += f", {belief.infeasible} of them infeasible"
+        learned += worded("belief.infeasible", count=belief.infeasible)
     if belief.predicted is None or belief.recommended is None:
-        yield f"{belief.says} ({learned})"
+        yield worded("belief.says", says=belief.says, learned=learned)
         return
     metric = words.printable(results.objective.metric)
     expected = belief.predicted
-    gain, enough = words.number(belief.gain), words.number(belief.worthwhile)
-    yield (
-        f"{belief.says}: {gain} {metric} is expected of {NEXT} more trials, {enough} is worth them"
-    )
+    gains = {"gain": belief.gain, "enough": belief.worthwhile}
+    yield worded("belief.gain", says=belief.says, metric=metric, more=NEXT, **gains)
     hidden = without_fixed(results.round)
     settings = words.configuration(belief.configuration, hidden)
-    yield (
-        f"best to expect {words.number(expected.value)} {metric} (90 % interval "
-        f"{words.number(expected.low)} to {words.number(expected.high)}), as trial "
-        f"{belief.recommended.number}: {settings}"
-    )
+    value = {"value": expected.value, "low": expected.low, "high": expected.high}
+    place = {"trial": belief.recommended.number, "settings": settings}
+    yield worded("belief.best", metric=metric, **value, **place)
     if belief.feasible is not None and belief.infeasible:
-        sure = "" if belief.feasible >= SURE else "; none that completed is surer"
-        yield f"feasible there with probability {belief.feasible:.2f}{sure}"
+        code = "belief.feasible" if belief.feasible >= SURE else "belief.feasible_unsure"
+        yield worded(code, share=belief.feasible)
     yield learned
 
 
 def _map(axes: tuple[Axis, ...]) -> object:
-    made = table("hyperparameter", "from", "", "to", f"probability below {SURE}")
+    made = table("hyperparameter", "from", "", "to", worded("belief.below", sure=SURE))
     for axis in axes:
         bars = "".join(words.BLOCKS[min(int(p * len(words.BLOCKS)), 7)] for p in axis.feasible)
         made.add_row(
