@@ -81,6 +81,8 @@ def _print_plan(plan: LaunchPlan) -> None:
     say(f"asks       {Message('launch.asks', asks)}")
     cost = {"runs": plan.runs, "there": plan.there, "seconds": plan.seconds}
     say(f"cost       {Message('launch.cost', cost)}")
+    if plan.cost is not None:
+        say(f"           {plan.cost.message.text}")
     past = {
         "sd": plan.history_sd,
         "runs": plan.history_runs,
