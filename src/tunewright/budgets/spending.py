@@ -6,12 +6,14 @@ nothing a second time.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tunewright.budgets.budget import Amounts
 from tunewright.budgets.cost import CostEstimate, Price, Timing, Trainings, cost_of
 from tunewright.budgets.state import BudgetState, state
+from tunewright.errors import StoreError
 from tunewright.facts import Facts
 from tunewright.messages import Message
 from tunewright.store.results import Results
@@ -46,7 +48,10 @@ def spending(results: Results, price: Price | None = None, workers: int = 1) -> 
         price: of an hour of training; None: the budget's.
         workers: trainings at a time, for what is left.
     """
-    known = state(results.store) if results.store and not results.imported else None
+    known: BudgetState | None = None
+    if results.store and not results.imported:
+        with contextlib.suppress(StoreError):  # results may outlive their store
+            known = state(results.store)
     price = price or (None if known is None else known.price)
     trained = [
         trial

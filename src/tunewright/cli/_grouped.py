@@ -31,7 +31,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     first tuning.db
     """
     own = inspect.signature(command, eval_str=True)
-    groups = {
+    groups: dict[str, Any] = {
         name: one.annotation
         for name, one in own.parameters.items()
         if dataclasses.is_dataclass(one.annotation)

@@ -106,6 +106,13 @@ def launch(
         bool,
         typer.Option("--fresh", help="Do not reuse the runs that made the baseline what it is."),
     ] = False,
+    any_length: Annotated[
+        bool,
+        typer.Option(
+            "--any-length",
+            help="Compare them although one trains for more steps: longer training is the claim.",
+        ),
+    ] = False,
     first: Annotated[
         bool,
         typer.Option("--first", help="No comparison: make the trial the first baseline."),
@@ -129,6 +136,7 @@ def launch(
         splits=splits,
         in_general=in_general,
         fresh=fresh,
+        any_length=any_length,
     )
     results = judging.judged(load(address, round))
     with project.entered():

@@ -124,7 +124,7 @@ def longer(
         return ask_longer(results, workload, trial=trial, share=share, times=times, progress=watch)
 
     start = Start(round, trial)
-    asked = {"results": round, "share": share, "times": times}
+    asked = {"share": share, "times": times}
     answer = carried_out("longer", ask, start, carrying, **asked)
     carrying.answers(answer, lambda: None)
 

@@ -119,9 +119,9 @@ def carried_out(
     with project.entered():
         workload = project.workload(store, where.executor(carrying.on, carrying.workers))
         if carrying.dry_run:
-            if asked.get("results") == start.round:  # a probe of recorded trials reads them
+            if probe == "longer":  # it reads the round that it branches from
                 asked["results"] = load(workload.store, start.round or "")
-            given = {"fixed": start.values, "trial": known, **asked}
+            given = {"fixed": start.values, "trial": known, "progress": on_screen(), **asked}
             cost = of_probe(probe, workload, measure=carrying.measure, **given)
             show_cost(carrying.applied(cost), carrying.json, probe=probe)
             raise typer.Exit

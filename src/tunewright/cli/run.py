@@ -243,7 +243,8 @@ def run(
     if expecting.dry_run:
         with project.entered():
             workload = project.workload(store, executor, asked.name)
-            planned = plan(asked, workload, with_search, executor.slots, expecting.measure)
+            slots, measure = executor.slots, expecting.measure
+            planned = plan(asked, workload, with_search, slots, measure, on_screen())
         planned = replace(planned, cost=expecting.applied(planned.cost))
         answering.show(planned, lambda: print_plan(planned, str(workload.objective), screen()))
         return

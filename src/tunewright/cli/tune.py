@@ -28,7 +28,7 @@ from tunewright.cli._options import (
     round_named,
 )
 from tunewright.cli.evaluate import chosen_measure
-from tunewright.costs.tune import of_campaign
+from tunewright.costs.tune import of_campaign, spent_on
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
@@ -138,7 +138,7 @@ def tune(
             with Store.open(workload.store) as opened:
                 known = read_definition(opened, called) or definition
                 campaign = read_campaign(opened, known)
-            found = of_campaign(campaign, workload, expecting.measure)
+            found = of_campaign(campaign, workload, expecting.measure, on_screen())
         cost = expecting.applied(found)
         answering.show(_plan_facts(campaign, cost), lambda: _show_plan(campaign, cost))
         return
@@ -220,6 +220,7 @@ def ending_facts(ending: Ending, page: Path | None) -> dict[str, Any]:
         "finished": not ending.why,
         "why": None if ending.summary is None else ending.summary.why,
         "step": facts.of_step(ending.step),
+        "spending": spent_on(ending.campaign) if ending.campaign.rounds else None,
         "report": page,
     }
 

@@ -125,6 +125,6 @@ def _train(workload: Workload, configuration: Mapping[str, Value]) -> float:
         if trial.status in ("pending", "running"):
             raise KeyboardInterrupt("the short training was interrupted")
         if trial.status not in ("completed", "unmeasured"):
-            facts = {"status": trial.status, "reason": str(trial.reason or "")}
-            raise WorkloadError("cost.short_training", **facts)
+            reason = str(trial.reason or "")
+            raise WorkloadError("cost.short_training", status=trial.status, reason=reason)
         return trial.seconds

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tunewright.budgets.cost import Basis, CostEstimate, Trainings
-from tunewright.budgets.spending import length_of
+from tunewright.budgets.cost import Basis, CostEstimate, Price, Trainings
+from tunewright.budgets.spending import Spending, length_of, spending, together
 from tunewright.campaigns.campaign import Campaign, read_campaign, read_definition
 from tunewright.campaigns.plan import planned
 from tunewright.campaigns.request import TuneTerms, defined
@@ -72,6 +72,12 @@ def of_campaign(
         clock_hours=(min(found.clock_hours[0], limit), min(found.clock_hours[1], limit)),
     )
     return capped.priced(None)
+
+
+def spent_on(campaign: Campaign, price: Price | None = None) -> Spending:
+    """What the rounds of a campaign have cost, and what those that have begun still cost."""
+    parts = [spending(results, price) for results in campaign.rounds]
+    return together(campaign.name, parts)
 
 
 def _left(campaign: Campaign, workload: Workload) -> list[Trainings]:

@@ -97,8 +97,13 @@ def _hours_and_money(facts: Facts) -> list[str]:
     if facts["workers"] > 1:
         parts.append(f"{words.duration_range(*clock)} with {facts['workers']} workers")
     if facts["money"] is not None:
-        parts.append(money(*facts["money"], facts["price"]["currency"]))
+        parts.append(_money(facts))
     return parts
+
+
+def _money(facts: Facts) -> str:
+    low, high = facts["money"]
+    return money(low, high, facts["price"]["currency"])
 
 
 def _lacks(facts: Facts) -> list[str]:

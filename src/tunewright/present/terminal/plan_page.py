@@ -18,6 +18,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message, padded, words
 from tunewright.present.terminal.round_page import roles, without_fixed
 from tunewright.present.terminal.screen import cell, table
+from tunewright.progress.choose import Wanted
 from tunewright.search.bayesian.bayesian import SURE
 from tunewright.search.bayesian.belief import NEXT, Axis, Belief
 from tunewright.search.search import Search
@@ -44,7 +45,12 @@ class Plan:
 
 
 def plan(
-    round: Round, workload: Workload, search: Search, workers: int, measure: bool = False
+    round: Round,
+    workload: Workload,
+    search: Search,
+    workers: int,
+    measure: bool = False,
+    progress: Wanted = "auto",
 ) -> Plan:
     """Prepare a round as running it would, with the same refusals, and stop there."""
     prepared = ready(round, workload, search)
@@ -62,7 +68,7 @@ def plan(
         ended,
         max(0, prepared.trials - ended),
         workers,
-        of_prepared(prepared, before, workload, measure, workers=workers),
+        of_prepared(prepared, before, workload, measure, progress, workers),
         _advice(prepared, workload),
         search.name,
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tunewright.budgets.cost import Price
-from tunewright.budgets.spending import spending, together
+from tunewright.budgets.spending import spending
 from tunewright.campaigns.campaign import Campaign
+from tunewright.costs.tune import spent_on
 from tunewright.messages import words
 from tunewright.present.terminal.screen import say
 from tunewright.store.results import Results
@@ -18,5 +19,4 @@ def print_spent(results: Results, price: Price | None = None) -> None:
 def print_spent_of(campaign: Campaign, price: Price | None = None) -> None:
     """The same of all rounds of a campaign."""
     if campaign.rounds:
-        parts = [spending(results, price) for results in campaign.rounds]
-        say(words.printable(together(campaign.name, parts).message.text), style="dim")
+        say(words.printable(spent_on(campaign, price).message.text), style="dim")
