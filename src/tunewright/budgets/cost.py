@@ -72,9 +72,9 @@ class Price(Facts):
 class Timing(Facts):
     """How long one training took, or a range of it, and how much it trained."""
 
-    seconds: float
-    steps: float | None = None  # None: not known, then it is compared with nothing but its like
-    evaluations: float | None = None
+    seconds: float  # it took, or takes at least
+    steps: float | None = None  # None: not known; it is compared with nothing but its like
+    evaluations: float | None = None  # over the whole training
     examples: float | None = None  # steps times the batch size
     at_most: float | None = None  # seconds; None: it is known exactly
 
@@ -102,9 +102,13 @@ class Timing(Facts):
 
 @dataclass(frozen=True)
 class Trainings(Facts):
-    """Trainings of one length that are to come; their number may be a range."""
+    """Trainings of one length that are to come; their number may be a range.
 
-    fewest: int
+    >>> Trainings(8, most=16, steps=500).numbers
+    (8, 16)
+    """
+
+    fewest: int  # that will be needed
     most: int | None = None  # None: exactly the fewest
     steps: float | None = None  # of each
     evaluations: float | None = None  # of each
@@ -123,10 +127,10 @@ class CostEstimate(Facts):
     trainings: tuple[int, int]  # the fewest and the most
     hours: Range | None = None  # of training, all added up
     clock_hours: Range | None = None  # with all workers busy
-    workers: int = 1
-    money: Range | None = None
+    workers: int = 1  # trainings at a time
+    money: Range | None = None  # None: no price is known
     price: Price | None = None  # of an hour of training
-    basis: Basis = "unknown"
+    basis: Basis = "unknown"  # what it rests on
     seen: int = 0  # trainings that it rests on
     left: Mapping[str, float] | None = None  # of the budget; None: there is none
 

@@ -25,11 +25,11 @@ _HOUR_S = 3600.0
 class Spending(Facts):
     """Spent and left, of a round and of the budget."""
 
-    round: str
+    round: str  # its name
     spent: Amounts  # trainings that began, hours of training, money where a price is known
     left: CostEstimate  # trainings of the round that have not ended
-    budget: BudgetState | None = None
-    currency: str = ""
+    budget: BudgetState | None = None  # None: there is none
+    currency: str = ""  # of the price
 
     @property
     def message(self) -> Message:

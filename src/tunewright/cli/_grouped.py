@@ -36,7 +36,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         for name, one in own.parameters.items()
         if dataclasses.is_dataclass(one.annotation)
     }
-    flat = [each for one in own.parameters.values() for each in _flat(one)]
+    last = sorted(own.parameters.values(), key=lambda one: one.name in groups)  # what others share
+    flat = [each for one in last for each in _flat(one)]
 
     @functools.wraps(command)
     def called(**given: Any) -> None:

@@ -29,7 +29,7 @@ from tunewright.progress.watcher import Silent
 
 SHARE = 100  # the first training has this part of the steps
 TIMES = 3  # the second is so many times as long as the first
-DOUBT = 2.0  # the factor by which the time of the steps may be wrong, up and down
+DOUBT = 2.0  # the factor by which the whole may be wrong, up and down: machines get busier
 
 
 def measured(
@@ -39,6 +39,9 @@ def measured(
 
     It trains: about 4 % of one training, in a store that is thrown away. The budget's gate counts
     both short trainings.
+
+        timing = tw.costs.measured(workload, {"learning_rate": 0.1, "max_train_steps": 5000})
+        tw.budgets.cost_of([tw.budgets.Trainings(20, steps=5000)], [timing], basis="measured")
 
     Args:
         workload: the training program.
@@ -83,13 +86,14 @@ def foretold(
 ) -> tuple[float, float]:
     """The seconds of a whole training at least and at most, from two short ones: (steps, seconds).
 
-    The difference of the two gives the time of a step; it may be wrong by `DOUBT`. No training is
-    shorter than the second, and none takes longer than in proportion to it.
+    The difference of the two gives the time of a step. The whole may be wrong by `DOUBT`, up and
+    down; no training is shorter than the second. Where the second was no slower than the first,
+    all of its time may be for its steps, or none.
 
     >>> foretold((100, 12.0), (300, 16.0), 10_000)
-    (113.0, 420.0)
-    >>> foretold((100, 12.0), (300, 11.0), 10_000)  # too short to know the time of a step
-    (11.0, 366.6666666666667)
+    (105.0, 420.0)
+    >>> foretold((100, 12.0), (300, 11.0), 1000)  # too short to know the time of a step
+    (11.0, 73.33333333333333)
     """
     (few, short), (many, long) = first, second
     if many >= steps:
@@ -97,9 +101,9 @@ def foretold(
     most = long * steps / many
     rate = (long - short) / (many - few)
     if rate <= 0:
-        return long, most
-    rest = rate * (steps - many)
-    return min(most, long + rest / DOUBT), min(most, long + rest * DOUBT)
+        return long, DOUBT * most
+    whole = min(most, long + rate * (steps - many))
+    return max(long, whole / DOUBT), DOUBT * whole
 
 
 def _cadence(workload: Workload, steps: int) -> int:
