@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from tunewright.actions import RunTrials
+from tunewright.costs.rounds import recorded
 from tunewright.design.objective import PLACES, Objective
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
@@ -25,7 +26,6 @@ from tunewright.execution.executors.slurm.slurm import Slurm
 from tunewright.execution.join import search_of
 from tunewright.execution.run import load
 from tunewright.messages import Message, worded, words
-from tunewright.present.terminal.plan_page import recorded
 from tunewright.present.terminal.screen import sidelines
 from tunewright.project._project import (
     DEFAULT_STORE as DEFAULT_STORE,
