@@ -90,8 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _without_language(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     """The arguments without `--lang`, wherever it stands before `--`, and the language it names.
 
-    >>> _without_language(["check", "depth", "--lang", "zh"]), _without_language(["--lang=en", "ls"])
-    ((['check', 'depth'], 'zh'), (['ls'], 'en'))
+    >>> _without_language(["check", "r", "--lang", "zh"]), _without_language(["--lang=en", "ls"])
+    ((['check', 'r'], 'zh'), (['ls'], 'en'))
     """
     left: list[str] = []
     asked = None
