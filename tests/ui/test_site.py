@@ -74,7 +74,9 @@ def test_the_answers_of_the_live_server(site: httpx.Client, store: str) -> None:
             trial = site.get(f"{data}/trials/0.json").json()
             page = live.get(f"{at}/trial/0").json()
             left_out = {"folder", "files", "origin", "diagnosed"}
-        assert page["diagnosed"] and not trial["trial"]["diagnosed"], "files answer no questions"
+            assert page["diagnosed"] and not trial["trial"]["diagnosed"], (
+                "files answer no questions"
+            )
             for key in page.keys() - left_out:
                 assert trial["trial"][key] == page[key]
             assert trial["curves"].keys() == set(page["metrics"])
