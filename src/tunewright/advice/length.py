@@ -156,13 +156,31 @@ def compared(
     count = len(short)
     k = max(1, min(top, count // 2))
     if count == 0:
-        return Agreement(of, 0, None, None, k, 0, 0.0, None)
+        return Agreement(
+            of=of,
+            ranked=0,
+            correlation=None,
+            interval=None,
+            top=k,
+            overlap=0,
+            by_chance=0.0,
+            regret=None,
+        )
     first = np.argsort(short, kind="stable")
     overlap = len(set(first[:k].tolist()) & set(np.argsort(long, kind="stable")[:k].tolist()))
     correlation = _correlation(short, long) if count >= _FEWEST else None
     interval = None if correlation is None else _interval(correlation, count)
     regret = float(long[first[0]] - long.min())
-    return Agreement(of, count, correlation, interval, k, overlap, k * k / count, regret)
+    return Agreement(
+        of=of,
+        ranked=count,
+        correlation=correlation,
+        interval=interval,
+        top=k,
+        overlap=overlap,
+        by_chance=k * k / count,
+        regret=regret,
+    )
 
 
 def truncated(results: Results, steps: int) -> Results:

@@ -95,21 +95,21 @@ def read_definition(store: Store, name: str) -> Definition | None:
     told = found.definition
     place, retrained = told["incumbent"], told.get("retrained")
     return Definition(
-        name,
-        from_data(told["space"]),
-        told["trials"],
-        told["hours"],
-        told["default"],
-        None if place is None else Place(**place),
-        told["incumbent_repeats"],
-        told["slots"],
-        told["tests"],
-        {what: _message(why) for what, why in told.get("able", {}).items()},
-        told.get("extend"),
-        told.get("extend_to"),
-        told.get("deterministic", False),
-        None if retrained is None else Place(**retrained),
-        found.created,
+        name=name,
+        space=from_data(told["space"]),
+        trials=told["trials"],
+        hours=told["hours"],
+        default=told["default"],
+        incumbent=None if place is None else Place(**place),
+        incumbent_repeats=told["incumbent_repeats"],
+        slots=told["slots"],
+        tests=told["tests"],
+        able={what: _message(why) for what, why in told.get("able", {}).items()},
+        extend=told.get("extend"),
+        extend_to=told.get("extend_to"),
+        deterministic=told.get("deterministic", False),
+        retrained=None if retrained is None else Place(**retrained),
+        started=found.created,
     )
 
 

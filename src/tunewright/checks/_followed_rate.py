@@ -115,7 +115,13 @@ def _doubt(kind: Kind, name: str, shown: Sequence[_Logged], of: Sequence[_Logged
     trials = [one.trial for one in shown]
     given = tuple(t.configuration.get(name) for t in trials[:3])
     return Doubt(
-        kind, name, len(shown), len(of), numbers(trials), given, tuple(o.peak for o in shown[:3])
+        kind=kind,
+        name=name,
+        runs=len(shown),
+        of=len(of),
+        trials=numbers(trials),
+        given=given,
+        seen=tuple(o.peak for o in shown[:3]),
     )
 
 

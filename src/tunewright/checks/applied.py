@@ -159,7 +159,9 @@ def _doubt(kind: Any, name: str, told: Sequence[tuple[Trial, Any]], of: int) -> 
     trials = [trial for trial, _ in told]
     given = tuple(t.configuration[name] for t in trials[:3])
     seen = tuple(v for _, v in told[:3])
-    return Doubt(kind, name, len(told), of, numbers(trials), given, seen)
+    return Doubt(
+        kind=kind, name=name, runs=len(told), of=of, trials=numbers(trials), given=given, seen=seen
+    )
 
 
 def _by_rank(given: Value, reported: Any) -> bool:

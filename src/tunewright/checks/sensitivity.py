@@ -139,13 +139,13 @@ def importances(lines: Sequence[Axis]) -> list[Importance]:
     top = np.argsort(lines[0].losses[rows], kind="stable")[: max(4, count // 4)]
     return [
         Importance(
-            axis.name,
-            float(shares[n]),
-            (float(min(low[n], shares[n])), float(max(high[n], shares[n]))),
-            p[n],
-            bool(real[n]),
-            few,
-            _where(axis, axis.units[rows][top]),
+            name=axis.name,
+            share=float(shares[n]),
+            interval=(float(min(low[n], shares[n])), float(max(high[n], shares[n]))),
+            p=p[n],
+            matters=bool(real[n]),
+            alone=few,
+            best_quarter=_where(axis, axis.units[rows][top]),
         )
         for n, axis in enumerate(lines)
     ]

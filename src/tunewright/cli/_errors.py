@@ -7,6 +7,7 @@ codes of every command are decided here too.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -29,7 +30,7 @@ from tunewright.errors import (
     TunewrightError,
     WorkloadError,
 )
-from tunewright.messages import padded, words
+from tunewright.messages import padded, worded, words
 from tunewright.present.terminal.screen import show_json
 from tunewright.refusals import refusal_of
 from tunewright.store.address import masked_words
@@ -75,7 +76,7 @@ def explain(error: BaseException) -> Problem:
     return Problem(
         f"{type(error).__name__}: {error}",
         where="".join(f"{frame.filename}:{frame.lineno}" for frame in last),
-        cause="not foreseen: the machine, or a fault of tunewright",
+        cause=worded("unforeseen"),
         remedy="tunewright doctor",
         exit_code=UNFINISHED,
     )
@@ -84,8 +85,10 @@ def explain(error: BaseException) -> Problem:
 def tell(error: BaseException, console: Console) -> int:
     """Print the problem behind an exception, and return the exit code."""
     problem = explain(error)
-    first, *more = [line for line in problem.what.splitlines() if line.strip()] or ["no reason"]
-    lines = [Text.assemble(("error: ", "bold red"), words.printable(first))]
+    first, *more = [line for line in problem.what.splitlines() if line.strip()] or [
+        worded("no_reason")
+    ]
+    lines = [Text.assemble((worded("error"), "bold red"), words.printable(first))]
     lines += [Text(f"       {words.printable(line.strip())}") for line in more]
     kept = "" if _foreseen(error) else str(_keep(error))
     for label, text in (
@@ -118,7 +121,18 @@ def _usage(error: BaseException) -> Problem:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "tunewright"
     what = error.format_message()  # type: ignore[attr-defined]
-    return Problem(what.strip() or "nothing to do", remedy=f"{path} --help")
+    return Problem(
+        _of_click(error, what.strip()) or worded("nothing_to_do"), remedy=f"{path} --help"
+    )
+
+
+def _of_click(error: BaseException, said: str) -> str:
+    """A wrong use of the command line in the reader's language; typer itself has English only."""
+    kinds = {"NoSuchOption": "option", "MissingParameter": "missing", "BadParameter": "value"}
+    kind = "command" if "No such command" in said else kinds.get(type(error).__name__, "other")
+    quoted = re.search(r"'([^']*)'", said)
+    name = getattr(error, "option_name", None) or (quoted[1] if quoted else "")
+    return worded(f"usage.{kind}", said=said, name=name)
 
 
 def _keep(error: BaseException) -> Path:

@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from tunewright.actions import RunTrials
+from tunewright.costs.rounds import recorded
 from tunewright.design.objective import PLACES, Objective
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
@@ -24,8 +25,7 @@ from tunewright.execution.executors.ray.ray import Ray
 from tunewright.execution.executors.slurm.slurm import Slurm
 from tunewright.execution.join import search_of
 from tunewright.execution.run import load
-from tunewright.messages import Message, words
-from tunewright.present.terminal.plan_page import recorded
+from tunewright.messages import Message, worded, words
 from tunewright.present.terminal.screen import sidelines
 from tunewright.project._project import (
     DEFAULT_STORE as DEFAULT_STORE,
@@ -233,7 +233,7 @@ def judged_by(
     facts = {"now": str(objective), "before": str(results.objective)}
     note = Message("note.judged_by", facts)
     if aloud:
-        sidelines().print(Text(f"note: {words.printable(note.text)}"), soft_wrap=True)
+        sidelines().print(Text(worded("note", text=words.printable(note.text))), soft_wrap=True)
     return replace(results.with_objective(objective), notes=(*results.notes, note))
 
 

@@ -300,9 +300,27 @@ def translated(command: Any) -> Any:
     for parameter in command.params:
         if text := getattr(parameter, "help", None):
             parameter.help = label(text)
+        if hasattr(parameter, "rich_help_panel"):
+            parameter.rich_help_panel = label(parameter.rich_help_panel or _panel(parameter))
+    made = command.get_help_option  # `--help` itself, which typer makes late and keeps
+
+    def own_help(context: Any) -> Any:
+        option = made(context)
+        if option is not None:
+            option.help, option.rich_help_panel = label(option.help), label("Options")
+        return option
+
+    command.get_help_option = own_help
     for inner in getattr(command, "commands", {}).values():
+        if not isinstance(getattr(inner, "rich_help_panel", None), str):
+            inner.rich_help_panel = label("Commands")
         translated(inner)
     return command
+
+
+def _panel(parameter: Any) -> str:
+    """The heading under which typer lists a parameter."""
+    return "Arguments" if parameter.param_type_name == "argument" else "Options"
 
 
 def flowing(text: str) -> str:

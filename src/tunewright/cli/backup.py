@@ -20,7 +20,7 @@ from tunewright.cli._options import (
     store_address,
 )
 from tunewright.errors import Misuse
-from tunewright.messages import words
+from tunewright.messages import worded, words
 from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.project._set_up import RenamedRound, rename as rename_round
 from tunewright.remedies import use
@@ -33,7 +33,7 @@ def backup(store: StoreOption = None, json: JsonOption = False) -> None:
     A running round does this by itself every ten minutes.
     """
     written = stores.backup(store_address(store))
-    answer(json, {"path": written}, lambda: say(f"wrote {written}"))
+    answer(json, {"path": written}, lambda: say(worded("wrote", path=written)))
 
 
 def restore(
@@ -66,9 +66,12 @@ def _list(found: list[Path]) -> None:
 
 def _tell(made: stores.Restored) -> None:
     for unreadable in made.unreadable:
-        say(f"note: {unreadable} is torn or altered and was passed over", style="yellow")
-    known = f"{words.count(made.rounds, 'round')}, {words.count(made.trials, 'trial')}"
-    say(f"restored {made.store} from {made.source or 'its trial folders'}: {known}")
+        say(worded("torn_backup", path=unreadable), style="yellow")
+    facts = {"store": made.store, "rounds": made.rounds, "trials": made.trials}
+    if made.source:
+        say(worded("restored", source=made.source, **facts))
+    else:
+        say(worded("restored_from_folders", **facts))
 
 
 def _trial_folder() -> Path | None:
@@ -107,7 +110,11 @@ def rm(
         raise Misuse("rm.no_round", remedy=use("tunewright", "rm", "--list"))
     if undo:
         back = stores.bring_back(address, round)
-        answer(json, back, lambda: say(f"{words.printable(round)} is back: {_trials(back)}"))
+        answer(
+            json,
+            back,
+            lambda: say(worded("back", round=words.printable(round), trials=back.trials)),
+        )
         return
     gone = stores.remove(address, round)
     answer(json, gone, lambda: _print_gone(gone))
@@ -115,10 +122,10 @@ def rm(
 
 def _print_gone(gone: Removed) -> None:
     """What was removed, and how it comes back."""
-    say(f"removed {words.printable(gone.name)}: {_trials(gone)}")
+    say(worded("removed", round=words.printable(gone.name), trials=gone.trials))
     if gone.folder:
-        say(f"its trial folders stay in {gone.folder}")
-    say(f"undo: {RemoveRound(gone.name, undo=True).command}")
+        say(worded("folders_stay", folder=gone.folder))
+    say(worded("undo", command=RemoveRound(gone.name, undo=True).command))
 
 
 def _print_removed(known: Sequence[Removed]) -> None:
@@ -146,14 +153,10 @@ def rename(
 
 def _print_renamed(done: RenamedRound) -> None:
     """What has another name now."""
-    say(f"{words.printable(done.old)} is called {words.printable(done.new)}")
+    say(worded("renamed", old=words.printable(done.old), new=words.printable(done.new)))
     for name in done.also:
-        say(f"with it: {words.printable(name)}")
+        say(worded("renamed_too", name=words.printable(name)))
     for name in done.continued_by:
-        say(f"{words.printable(name)} continues it")
+        say(worded("continues_it", name=words.printable(name)))
     for path in done.files:
-        say(f"wrote {path}")
-
-
-def _trials(one: Removed) -> str:
-    return words.count(one.trials, "trial")
+        say(worded("wrote", path=path))

@@ -15,6 +15,7 @@ from tunewright.cli._options import FILE, ROUNDS, JsonOption, find_project
 from tunewright.cli.tune import conclude, ending_facts, exit_code, run_campaign, write_report
 from tunewright.errors import MissingExtra, Misuse
 from tunewright.execution.executors.local import Local
+from tunewright.messages import worded
 from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.remedies import use
 
@@ -91,9 +92,9 @@ def demo(
     project = find_project(folder)
     assert project is not None  # it has just been written
     asked = project.round(CAMPAIGN)
-    say(f"The demo's project is {folder}/: train.py (what is trained), {FILE} (how it is judged),")
-    say(f"{ROUNDS}/{CAMPAIGN}.toml (what may be changed). It asks: {asked.goal}")
-    say(f"{trials} trainings in all; some diverge, and that is data. Every step shows its reason.")
+    space = f"{ROUNDS}/{CAMPAIGN}.toml"
+    say(worded("demo.project", folder=folder, file=FILE, space=space, goal=asked.goal))
+    say(worded("demo.trials", trials=trials))
     ending = run_campaign(
         project,
         asked,
@@ -115,16 +116,16 @@ def demo(
 def _print_next(folder: Path, ending: Ending) -> None:
     """What to do in the demo's project, and then with a program of one's own."""
     made = table("what next", "")
-    made.add_row(cell(f"cd {folder}"), f"and open {REPORT}")
+    made.add_row(cell(f"cd {folder}"), worded("demo.open", file=REPORT))
     winner = ending.campaign.winner
     if winner is not None:
         command = f"tunewright trial {winner.place.round} {winner.place.trial}"
-        made.add_row(cell(command), "what it chose: its curves, its seed, its checkpoint")
-    made.add_row("tunewright ui", "all of it in a browser, each page led by its verdict")
-    made.add_row("tunewright ls", "every round it ran, with its goal and its best")
-    made.add_row("tunewright history", "what was launched, when and why")
-    made.add_row(f"tunewright run {ROUND}", "a question of your own: is a second layer worth it?")
-    made.add_row(cell("tunewright init train.py:train ..."), "in the folder of your own program")
+        made.add_row(cell(command), worded("demo.chosen"))
+    made.add_row("tunewright ui", worded("demo.ui"))
+    made.add_row("tunewright ls", worded("demo.ls"))
+    made.add_row("tunewright history", worded("demo.history"))
+    made.add_row(f"tunewright run {ROUND}", worded("demo.own_question"))
+    made.add_row(cell("tunewright init train.py:train ..."), worded("demo.own_program"))
     screen().print(made)
 
 

@@ -29,7 +29,7 @@ from tunewright.execution.command import command
 from tunewright.execution.evaluate import Evaluated, Measure, evaluate as evaluate_trials
 from tunewright.execution.run import load
 from tunewright.launches.final import final_test, fold
-from tunewright.messages import Message, words
+from tunewright.messages import Message, worded, words
 from tunewright.present.terminal.screen import say, show_json, sidelines
 from tunewright.present.terminal.trial_page import print_final, print_measured
 from tunewright.project._project import find_function
@@ -129,8 +129,8 @@ def final(
             raise Misuse("file.exists", path=path, remedy=RunTrials(asked.name))
         path.parent.mkdir(exist_ok=True)
         write_round(asked, path)
-        say(f"wrote {Path(ROUNDS) / path.name}: {asked.asks}")
-        say(f"next: tunewright run {words.shell_word(asked.name)}")
+        say(worded("wrote_about", path=Path(ROUNDS) / path.name, what=asked.asks))
+        say(worded("next", command=f"tunewright run {words.shell_word(asked.name)}"))
         return
     with project.entered():
         verdict = final_test(
@@ -152,7 +152,8 @@ def _progress(one: Evaluated) -> None:
         if one.reason is None
         else str(one.reason)
     )
-    sidelines().print(f"trial {one.trial.number}: {words.printable(said)}", markup=False)
+    told = worded("trial_said", trial=one.trial.number, said=words.printable(said))
+    sidelines().print(told, markup=False)
 
 
 def chosen_measure(project: Project, given: str | None, key: str) -> Measure:
@@ -246,6 +247,6 @@ def _remark(found: Again) -> None:
 def _print_again(found: Again) -> None:
     """What came of it, and where its files are."""
     say(found.headline, style="bold")
-    say(f"took {words.duration(found.seconds)}; its log and files: {found.folder}")
+    say(worded("again_took", seconds=found.seconds, folder=found.folder))
     if found.status == "failed" and found.detail:
         say(words.printable_lines(found.detail))

@@ -31,7 +31,7 @@ from tunewright.errors import DesignError, Misuse
 from tunewright.importers.build_round import Options
 from tunewright.importers.foreign import parsed
 from tunewright.importers.roles import Role
-from tunewright.messages import Message, words
+from tunewright.messages import Message, padded, worded, words
 from tunewright.present import envelope as facts
 from tunewright.present.terminal.round_page import roles, verdict
 from tunewright.present.terminal.screen import say
@@ -156,13 +156,14 @@ import_.__name__ = "import"  # the verb's name, which Python keeps for itself
 
 def _tell(results: Results, store: str) -> None:
     name = words.printable(results.round.name)
-    say(f"{name}: {words.printable(str(results.round.goal))}, kept in {store}")
+    goal = words.printable(str(results.round.goal))
+    say(worded("imported", round=name, goal=goal, store=store))
     say(f"{verdict(results)} ({results.objective})")
     for role, declared in roles(results.round):
-        say(f"{role:<11} {declared}")
+        say(f"{padded(role, 11)} {declared}")
     for note in results.notes:
-        say(f"note: {words.printable(str(note))}", style="yellow")
-    say(f"next: tunewright check {shlex.quote(name)}")
+        say(worded("note", text=words.printable(str(note))), style="yellow")
+    say(worded("next", command=f"tunewright check {shlex.quote(name)}"))
 
 
 def parsed_range(text: str) -> tuple[str, Range]:

@@ -11,7 +11,7 @@ from tunewright import project as projects
 from tunewright.cli._errors import FINE, UNFINISHED, answer
 from tunewright.cli._options import FILE, ROUNDS, JsonOption, StoreOption, chosen
 from tunewright.design import presets
-from tunewright.messages import Message, words
+from tunewright.messages import Message, worded, words
 from tunewright.present.envelope import plain
 from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.project._set_up import FUNCTION as FUNCTION, TRIALS
@@ -75,13 +75,14 @@ def init(
     }
 
     def page() -> None:
-        say(f"wrote {FILE}")
-        say(f"hyperparameters: {', '.join(names) or 'none named'}")
+        say(worded("wrote", path=FILE))
+        say(worded("hyperparameters", names=", ".join(names) or worded("none_named")))
         if means:
-            say(f"note: {Message('project.means_guessed', {'means': means})}", style="yellow")
+            guessed = Message("project.means_guessed", {"means": means})
+            say(worded("note", text=guessed), style="yellow")
         for remark in remarks:
-            say(f"note: {remark}", style="yellow")
-        say("next: tunewright new NAME, to ask a first question of it")
+            say(worded("note", text=remark), style="yellow")
+        say(worded("next_question"))
 
     answer(json, data, page)
 
@@ -108,13 +109,14 @@ def _print_scan(found: projects.Scan) -> None:
             facts = {"pattern": own.pattern, "metrics": list(own.metrics), "points": own.points}
             say(f"  {words.printable(Message('scan.tried_file', facts).text)}")
     for note in found.notes:
-        say(f"note: {words.printable(note.text)}", style="yellow")
+        say(worded("note", text=words.printable(note.text)), style="yellow")
     if found.required:
-        say(f"note: {Message('scan.needs', {'required': list(found.required)})}", style="yellow")
+        needs = Message("scan.needs", {"required": list(found.required)})
+        say(worded("note", text=needs), style="yellow")
     for path in found.written:
         shown = path.name if path.name == FILE else str(Path(ROUNDS) / path.name)
-        say(f"wrote {words.printable(shown)}")
-    say("next: tunewright run first --dry-run")
+        say(worded("wrote", path=words.printable(shown)))
+    say(worded("next", command="tunewright run first --dry-run"))
 
 
 def new(
@@ -148,25 +150,24 @@ def new(
 
 def _print_new(made: projects.NewRound) -> None:
     """Where the file is, and what is left to be written into it."""
-    say(f"wrote {Path(ROUNDS) / made.path.name}: write down its goal, and a role for")
-    rest = "no other: all of them have one" if made.hyperparameters else "each hyperparameter"
+    say(worded("wrote_round", path=Path(ROUNDS) / made.path.name))
+    rest = worded("no_other" if made.hyperparameters else "each_hyperparameter")
     say(f"  {', '.join(words.printable(n) for n in made.without_role) or rest}")
     if made.space is not None:
         _print_ready(made.space)
-    say(f"next: tunewright run {words.shell_word(made.name)} --dry-run")
+    say(worded("next", command=f"tunewright run {words.shell_word(made.name)} --dry-run"))
 
 
 def _print_ready(ready: presets.Space) -> None:
     """What a ready space searches and fixes, and what the program seems not to take."""
-    trials = words.count(ready.trials, "trial")
     for verb, found in (("searches", ready.nuisance), ("fixes", ready.fixed)):
         if found:
             names = ", ".join(words.printable(n) for n in found)
-            say(f"{ready.optimizer} with {trials} per study {verb} {names}")
+            say(worded(verb, optimizer=ready.optimizer, trials=ready.trials, names=names))
     for note in ready.notes:
-        say(f"note: {words.printable(note.text)}", style="yellow")
+        say(worded("note", text=words.printable(note.text)), style="yellow")
     if any(note.code == "preset.not_taken" for note in ready.notes):
-        say(f"  if it has another name there, say so under [workload.means] in {FILE}")
+        say(f"  {worded('other_name', table='[workload.means]', file=FILE)}")
 
 
 def doctor(

@@ -20,7 +20,7 @@ from tunewright.cli._options import (
 from tunewright.design.ranges import Value
 from tunewright.design.workload_file import read_value
 from tunewright.execution.workload import Workload
-from tunewright.messages import Message, words
+from tunewright.messages import Message, label, padded, worded, words
 from tunewright.present.figures.probe_plots import throughput
 from tunewright.present.terminal.proposal_page import print_answer
 from tunewright.present.terminal.screen import cell, say, screen, show_json, table
@@ -141,7 +141,8 @@ def batch_size(
     _print_sizes(answer)
     print_answer(answer)
     if plot is not None:
-        say(f"\nThe figure is in {words.printable(str(plot))}.")
+        say()
+        say(worded("figure_at", path=words.printable(str(plot))))
 
 
 def input(
@@ -248,7 +249,7 @@ def _print_sizes(answer: BatchSizes) -> None:
         shown.add_row(
             cell(f"{row.batch_size:,}"),
             cell(words.rate(rate.examples_per_s)),
-            cell(f"{words.rate(rate.low)} to {words.rate(rate.high)}"),
+            cell(worded("between", low=words.rate(rate.low), high=words.rate(rate.high))),
             cell(f"{row.timing.time_per_step_s * 1e3:.4g}"),
             cell("" if before is None else f"{gain(before, rate)[0]:.2f}"),
             cell("-" if row.reserved_mb is None else f"{row.reserved_mb:,.0f}"),
@@ -263,7 +264,7 @@ def _print_sizes(answer: BatchSizes) -> None:
     if answer.from_record:
         say(Message("probe.batch_size.from_record").text)
     if answer.bottleneck.message is not None:
-        say(words.printable(f"Bottleneck: {answer.bottleneck.message}"))
+        say(words.printable(worded("bottleneck", what=answer.bottleneck.message)))
     if answer.efficiency is not None:
         shares = {"processes": answer.processes, "efficiency": answer.efficiency}
         say(Message("probe.batch_size.efficiency", shares).text)
@@ -276,14 +277,14 @@ def _print_sizes(answer: BatchSizes) -> None:
         "limit_mb": largest.limit_mb,
     }
     say(words.printable(Message("probe.batch_size.largest", facts).text))
-    say(f"Hours and prices: {answer.assumption}.")
+    say(worded("hours_and_prices", assumption=answer.assumption))
     for note in answer.notes:
         say(words.printable(note.text))
 
 
 def _mark(answer: BatchSizes, size: int) -> str:
     marks = [
-        name
+        label(name)
         for name, marked in (
             ("knee", answer.knee),
             ("least time", answer.least_time),
@@ -297,13 +298,17 @@ def _mark(answer: BatchSizes, size: int) -> str:
 def _print_input(answer: InputBound) -> None:
     facts = [("time per step", f"{answer.time_per_step_s * 1e3:.4g} ms")]
     if answer.waiting_share is not None and answer.slowdown is not None:
-        facts.append(("waiting for batches", f"{answer.waiting_share:.1%} of the time"))
-        facts.append(("on a cached batch", f"{answer.slowdown:.3g} times as fast"))
-    facts.append(("waits of the host", f"{answer.host_waits.per_step:.3g} per step"))
+        facts.append(
+            ("waiting for batches", worded("of_the_time", share=f"{answer.waiting_share:.1%}"))
+        )
+        facts.append(("on a cached batch", worded("times_as_fast", times=f"{answer.slowdown:.3g}")))
+    facts.append(
+        ("waits of the host", worded("per_step", count=f"{answer.host_waits.per_step:.3g}"))
+    )
     facts += [("", f"{count:.3g} at {place}") for place, count in answer.host_waits.places]
-    say(f"{answer.steps} steps of batch size {answer.batch_size}")
+    say(worded("steps_of_size", steps=answer.steps, size=answer.batch_size))
     for name, text in facts:
-        say(f"  {name:<20}{words.printable(text)}")
+        say(f"  {padded(name, 20)}{words.printable(text)}")
     if answer.ladder:
         rungs = table("workers", "batches/s", right=("workers", "batches/s"))
         for rung in answer.ladder:
@@ -325,4 +330,4 @@ def _print_input(answer: InputBound) -> None:
     for note in (*answer.notes, *answer.advice):
         say(words.printable(note.text))
     if answer.trace:
-        say(f"The trace is in {words.printable(answer.trace)}; ui.perfetto.dev opens it.")
+        say(worded("trace_at", path=words.printable(answer.trace)))

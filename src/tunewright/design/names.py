@@ -14,7 +14,6 @@ its words. Notes on roles and the ladder of what transfers to longer training us
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from typing import Any, Literal
 from tunewright.design.ranges import Value, as_plain, check_plain, is_number
 from tunewright.errors import DesignError
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 
 # meanings of hyperparameters and metrics, whose default spelling is the meaning itself
 NAMES = (
@@ -238,8 +238,7 @@ def _shared(means: Mapping[str, Any]) -> Iterator[Message]:
 def _problem(meaning: str, spelled: Any) -> Message | None:
     known = (*NAMES, *LISTS, *NUMBERS)
     if meaning not in known:
-        near = difflib.get_close_matches(str(meaning), known, n=1)
-        facts = {"meaning": meaning, "near": near[0] if near else None, "known": known}
+        facts = {"meaning": meaning, "near": nearest(meaning, known), "known": known}
         return Message("meaning.unknown", facts)
     if meaning in NUMBERS:
         if not is_number(spelled):

@@ -12,7 +12,6 @@ before it: a conditional hyperparameter needs no second template. `{{` and `}}` 
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import shlex
@@ -35,6 +34,7 @@ from tunewright.execution.command_syntax import (
 )
 from tunewright.execution.growing_file import GrowingFile
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 
 # what a program may receive about its run, next to the configuration
 FACTS = ("seed", "folder", "start_step", "eval_every", "devices", "port")
@@ -363,6 +363,5 @@ def _word_problems(word: str) -> Iterator[Message]:
         elif field == _OVERRIDES and word != f"{{{_OVERRIDES}}}":
             yield Message("command.overrides_not_alone", {"word": word})
         elif field.startswith("run.") and field[4:] not in FACTS:
-            near = difflib.get_close_matches(field[4:], FACTS, n=1)
-            facts = {"field": field, "near": near[0] if near else None, "known": list(FACTS)}
+            facts = {"field": field, "near": nearest(field[4:], FACTS), "known": list(FACTS)}
             yield Message("command.unknown_fact", facts)

@@ -57,7 +57,13 @@ class Session:
 
         def begin() -> str | None:
             desk = Desk(
-                round, objective, self._meaning, store, search or Halton(), folder, early_stopping
+                round=round,
+                objective=objective,
+                meaning=self._meaning,
+                store=store,
+                search=search or Halton(),
+                folder=folder,
+                early_stopping=early_stopping,
             )
             self._desk = desk
             return None if desk.root is None else str(desk.root)

@@ -25,7 +25,7 @@ from tunewright.execution.asked_trial import Asked
 from tunewright.execution.command import overrides
 from tunewright.execution.current_run import bound
 from tunewright.execution.executors.executor import Applied, Assignment
-from tunewright.execution.handle import Handle
+from tunewright.execution.handle import Control, Handle
 from tunewright.execution.reported_values import plain_values
 from tunewright.execution.session import Session, open_round
 from tunewright.execution.training_run import Run
@@ -181,7 +181,9 @@ def _handle(trial: Asked, objective: Objective) -> Run:
         split_seed=claim.split_seed,
         folder=trial.folder,
     )
-    return Handle(own, objective, Meaning(), trial.take)
+    run = Handle(own, objective, Meaning(), trial.take)
+    Control(run).announce()  # with the step that it resumes from: earlier points stay
+    return run
 
 
 def _composed(config: Any, names: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ what the data do; candidate and baseline on the same splits are compared one by 
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -37,6 +36,7 @@ from tunewright.launches.decide import decide
 from tunewright.launches.launch import FIVE_LOOKS, Launch, LaunchTerms, Plan
 from tunewright.launches.lineage import Place, keep_launch
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 from tunewright.progress.watcher import Summary, Watcher
 from tunewright.seeds import derived
 from tunewright.stats.gain import History
@@ -478,8 +478,8 @@ def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial
         name, number = named, ""
     names = [record.name for record in store.rounds()]
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=1)
-        near_name = near[0] if near else None
+        near = nearest(name, names)
+        near_name = near
         raise NotFound("launch.unknown_baseline", named=named, near=near_name, known=names)
     theirs = _judged_alike(store, results, name, earlier=True)
     return theirs, theirs.trial(int(number)) if number else theirs.best()

@@ -174,9 +174,26 @@ def padded(english: str, width: int) -> Text:
     >>> padded("best", 6)
     'best  '
     """
-    shown = label(english)
+    return filled(label(english), width)
+
+
+def filled(shown: str, width: int) -> Text:
+    """A text filled up with spaces to a number of columns; a Chinese character takes two.
+
+    >>> filled("保留", 6)
+    '保留  '
+    """
     wide = sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in shown)
     return Text(shown + " " * (width - wide))
+
+
+def worded(name: str, /, **facts: Any) -> Text:
+    """A short line of a screen, by the last part of its code.
+
+    >>> worded("wrote", path="report.html")
+    'wrote report.html'
+    """
+    return text(f"screen.{name}", facts)
 
 
 def fill(template: Template, facts: Facts, reader: Reader | None = None) -> str:

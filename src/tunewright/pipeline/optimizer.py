@@ -15,7 +15,6 @@ Adam and AdamW are torch's by default (fused on CUDA), the others the playbook's
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -25,6 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from tunewright.errors import PipelineError
+from tunewright.nearest import nearest
 from tunewright.pipeline.update_rules import AdamRule, RMSPropRule
 
 Form = Literal["torch", "playbook"]
@@ -253,14 +253,14 @@ def named(name: str, **hyperparameters: Any) -> OptimizerChoice:
     """
     kind = _NAMED.get(name.lower())
     if kind is None:
-        near = difflib.get_close_matches(name.lower(), _NAMED, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(_NAMED)}."
+        near = nearest(name.lower(), _NAMED)
+        hint = f"Did you mean {near!r}?" if near else f"There are {', '.join(_NAMED)}."
         raise PipelineError("optimizer.unknown", name=name, hint=hint)
     known = [f.name for f in fields(kind)]
     for given in hyperparameters:
         if given not in known:
-            near = difflib.get_close_matches(given, known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
+            near = nearest(given, known)
+            hint = f"Did you mean {near!r}?" if near else f"It has {', '.join(known)}."
             raise PipelineError(
                 "optimizer.unknown_hyperparameter", kind=kind.__name__, name=given, hint=hint
             )

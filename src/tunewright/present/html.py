@@ -21,7 +21,7 @@ from tunewright.actions import Export
 from tunewright.design.conditions import in_words
 from tunewright.errors import MissingExtra
 from tunewright.finding import Finding
-from tunewright.messages import Message, Reader, Text, markup, words
+from tunewright.messages import Message, Reader, Text, language, markup, words
 from tunewright.present.answer import Answer
 from tunewright.present.figures import style
 from tunewright.present.figures.figure import Figure
@@ -161,6 +161,7 @@ class Contents:
     reader: Reader
     version: str
     written: date
+    spent: Message  # and what is left
 
 
 def page(body: str, title: str, figures: str = "") -> str:
@@ -176,6 +177,7 @@ def page(body: str, title: str, figures: str = "") -> str:
     if figures:
         css += live_style() + (_TEMPLATES / "live.css").read_text(encoding="utf-8")
     facts = {"policy": policy, "title": title, "script": script, "style": css, "data": figures}
+    facts["language"] = language()
     return str(markup.render("page.html", _TEMPLATES, body=body, **facts))
 
 
@@ -288,7 +290,7 @@ def _footer(own: Contents) -> list[Text]:
     known = origin_of(own.results)
     facts = {"objective": str(own.results.objective), "search": own.results.search}
     made = [Message("report.searched_by" if own.results.search else "report.objective", facts)]
-    made.append(Message("report.time", {"seconds": known.seconds}))
+    made.append(own.spent)
     if known.commits:
         made.append(Message("report.commits", {"commits": known.commits, "changed": known.changed}))
     if known.hosts:

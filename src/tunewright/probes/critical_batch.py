@@ -231,18 +231,18 @@ def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoin
         coarse = Message("probe.critical_batch.coarse", facts)
         (caveats if counts_still else problems).append(coarse)
     point = SizePoint(
-        batch_size,
-        None if best is None else best[0],
-        own_luck.low if math.isfinite(own_luck.low) else None,
-        own_luck.high if math.isfinite(own_luck.high) else None,
-        len(reached),
-        len(ended),
-        feasible,
-        None if best is None else best[1],
-        {} if best is None else dict(best[2].configuration),
-        tuple(problems),
-        tuple(caveats),
-        results.round.name,
+        batch_size=batch_size,
+        steps=None if best is None else best[0],
+        low=own_luck.low if math.isfinite(own_luck.low) else None,
+        high=own_luck.high if math.isfinite(own_luck.high) else None,
+        reached=len(reached),
+        trials=len(ended),
+        feasible=feasible,
+        spacing=None if best is None else best[1],
+        fastest={} if best is None else dict(best[2].configuration),
+        problems=tuple(problems),
+        caveats=tuple(caveats),
+        round=results.round.name,
     )
     return point, own_luck
 

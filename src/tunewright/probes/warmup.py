@@ -87,6 +87,20 @@ def lengths(max_train_steps: int) -> tuple[int, ...]:
     return tuple(found) or ((longest,) if longest >= 1 else ())
 
 
+def rung_steps(max_train_steps: int, beyond: int) -> tuple[tuple[int, int], ...]:
+    """The steps and the runs of each rung of one ladder, where training blows up at `beyond`.
+
+    >>> rung_steps(10_000, 500)
+    ((610, 2), (700, 2), (3000, 2))
+    """
+    return tuple((_rung_total(one, beyond), _SEEDS) for one in lengths(max_train_steps))
+
+
+def _rung_total(length: int, beyond: int) -> int:
+    """How long a rung trains: the warm-up, twice as long at the peak, and beyond the blow-up."""
+    return max((1 + _AFTER) * length, length + beyond + _SHORTEST)
+
+
 def _climb_foreseen(start: ByMeaning) -> tuple[Message, ...]:
     """What is missing, known before anything is trained, to judge the ladder's shortest runs."""
     tried = lengths(start.max_train_steps)
@@ -108,7 +122,7 @@ def climb(
     """
     rungs: list[Rung] = []
     for length in lengths(start.max_train_steps):
-        total = max((1 + _AFTER) * length, length + beyond + _SHORTEST)
+        total = _rung_total(length, beyond)
         rung, missing = _rung(start, peak, length, total, clip_norm, watch)
         if missing:
             return rungs, missing
@@ -131,11 +145,11 @@ def _rung(
     results = run_equal(
         "warmup",
         Message("goal.warmup", {"warmup_steps": length, "rate": peak}),
-        replace(start.workload, eval_every=max(1, length // _POINTS)),
-        {},
-        asked,
-        _SEEDS,
-        watch,
+        workload=replace(start.workload, eval_every=max(1, length // _POINTS)),
+        varied={},
+        fixed=asked,
+        seeds=_SEEDS,
+        watch=watch,
     )
     early = early_until(start.max_train_steps, length)
     runs = short_runs(results, early, rises=False)
@@ -220,11 +234,25 @@ def prepended(
     workload, name = start.workload, start.name("learning_rate")
     goal = Message("goal.prepended")
     plain = run_equal(
-        "baseline", goal, workload, {}, start.configuration, seeds, watch, seed=_FRESH
+        "baseline",
+        goal,
+        workload=workload,
+        varied={},
+        fixed=start.configuration,
+        seeds=seeds,
+        watch=watch,
+        seed=_FRESH,
     )
     varied = {name: list(peaks)}
     warm = run_equal(
-        "prepended", goal, workload, varied, start.changed(**changed), seeds, watch, seed=_FRESH
+        "prepended",
+        goal,
+        workload=workload,
+        varied=varied,
+        fixed=start.changed(**changed),
+        seeds=seeds,
+        watch=watch,
+        seed=_FRESH,
     )
     baseline = Arm(start.learning_rate, start.warmup_steps, _values(finished(plain)))
     candidates = tuple(
@@ -344,7 +372,15 @@ def _answer(
     if missing:
         return Warmup(message=_UNKNOWN, settings={}, missing=missing, rungs=tuple(tried))
     if found is None:
-        return _with_clipping(start, unstable, before.steps, times, tried, repeats, watch)
+        return _with_clipping(
+            start,
+            unstable,
+            steps=before.steps,
+            times=times,
+            tried=tried,
+            repeats=repeats,
+            watch=watch,
+        )
     return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
 
 

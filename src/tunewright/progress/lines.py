@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tunewright.messages import words
+from tunewright.messages import label, worded, words
 from tunewright.progress.shown import Shown, clock, step_line, who
 from tunewright.progress.watcher import (
     CampaignStep,
@@ -52,9 +52,9 @@ class Lines(Shown):
         self._due_at, self._stood = self._now() + FIRST_S, False
         if self._quiet:
             return
-        before = f", {round.done} ended before" if round.done else ""
-        trials = words.count(round.total, "trial")
-        self._say(f"{words.printable(round.name)}: {trials}{before}, {round.objective}")
+        before = worded("progress.ended_before", done=round.done) if round.done else ""
+        facts = {"round": words.printable(round.name), "objective": round.objective}
+        self._say(worded("progress.began", trials=round.total, before=before, **facts))
         if self.tally.best is not None:
             self._say(self.tally.best_line())
 
@@ -63,8 +63,10 @@ class Lines(Shown):
         super().claimed(started)
         if self._quiet:
             return
-        again = f" (attempt {started.attempt})" if started.attempt > 1 else ""
-        self._say(f"{who(started)} begins{again}  {self.tally.shown(started.configuration)}")
+        code = "progress.begins_again" if started.attempt > 1 else "progress.begins"
+        settings = self.tally.shown(started.configuration)
+        facts = {"who": who(started), "attempt": started.attempt, "settings": settings}
+        self._say(worded(code, **facts))
 
     def reached(self, reached: Reached) -> None:
         """Print where the round stands, if that is due."""
@@ -112,7 +114,8 @@ class Lines(Shown):
             what = f"{words.printable(tally.metric)} {words.number(concluded.value)}"
         else:
             what = words.printable(str(concluded.reason or ""))
-        status = "goes back to pending" if concluded.status == "pending" else concluded.status
+        pending = concluded.status == "pending"
+        status = worded("progress.pending") if pending else label(concluded.status)
         took = words.duration(concluded.seconds)
         return f"{who(concluded)} {status}  {what}  {took}  [{tally.head(self._now())}]"
 

@@ -6,7 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from tunewright.messages import words
+from tunewright.messages import worded, words
 from tunewright.progress.shown import Shown, clock, step_line
 from tunewright.progress.tally import Tally
 from tunewright.progress.watcher import (
@@ -37,7 +37,7 @@ class LiveRegion(Shown):
         """Open the region."""
         super().began(round)
         if round.continued and round.done:
-            ended = f"continues: {round.done} of {words.count(round.total, 'trial')} ended"
+            ended = worded("progress.continues", done=round.done, total=round.total)
             self._console.print(Text(ended))
         self._close()
         self._live = Live(

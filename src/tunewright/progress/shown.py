@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from tunewright.messages import words
+from tunewright.messages import label, worded, words
 from tunewright.progress.tally import STREAK, Tally
 from tunewright.progress.watcher import (
     CampaignStep,
@@ -69,24 +69,26 @@ class Shown(Silent):
         if not self._trains:
             return found
         name = words.shell_word(self.tally.round)
-        reason = words.printable(str(concluded.reason or "no reason given"))
+        reason = words.printable(str(concluded.reason or worded("no_reason_given")))
         own = encode(kind(concluded.reason))
         if concluded.status == "failed" and own not in self._reasons:
             self._reasons.add(own)
             if len(self._reasons) <= _WARNED_REASONS:
                 number = "ROUND N" if concluded.number is None else f"{name} {concluded.number}"
-                found.append(f"! {who(concluded)} failed: {reason}: `tunewright trial {number}`")
+                command = f"tunewright trial {number}"
+                facts = {"who": who(concluded), "reason": reason, "command": command}
+                found.append(worded("progress.failed", **facts))
         if concluded.status == "infeasible" and self.tally.streak == STREAK:
-            found.append(
-                f"! {STREAK} trials in a row were infeasible, the last: {reason}: "
-                f"`tunewright show {name}`"
-            )
+            command = f"tunewright show {name}"
+            found.append(worded("progress.streak", count=STREAK, reason=reason, command=command))
         return found
 
 
 def who(event: Started | Concluded) -> str:
     """The trial of an event."""
-    return "a repeat" if event.number is None else f"trial {event.number}"
+    if event.number is None:
+        return worded("progress.a_repeat")
+    return worded("progress.trial", number=event.number)
 
 
 def clock() -> str:
@@ -96,6 +98,12 @@ def clock() -> str:
 
 def step_line(step: CampaignStep) -> str:
     """A campaign's step on one line."""
-    cost = f", {words.count(step.trials, 'trial')} of {step.left} left" if step.trials else ""
-    reason = words.printable(step.reason.text)
-    return f"{words.printable(step.campaign)} step {step.number}  {step.kind}{cost}: {reason}"
+    return worded(
+        "progress.step_cost" if step.trials else "progress.step",
+        campaign=words.printable(step.campaign),
+        step=step.number,
+        kind=label(step.kind),
+        trials=step.trials,
+        left=step.left,
+        reason=words.printable(step.reason.text),
+    )

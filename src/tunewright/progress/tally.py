@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from tunewright.messages import words
+from tunewright.messages import label, worded, words
 from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Started
 from tunewright.store.read_round import Attempt
 from tunewright.store.results import Results
@@ -181,22 +181,22 @@ class Tally:
         """The counts on one line."""
         parts = [f"{self.done}/{self.total}"]
         if self.infeasible:
-            parts.append(f"{self.infeasible} infeasible")
+            parts.append(_counted(self.infeasible, "infeasible"))
         if self.failed:
-            parts.append(f"{self.failed} failed")
+            parts.append(_counted(self.failed, "failed"))
         if self.pruned:
-            parts.append(f"{self.pruned} pruned")
+            parts.append(_counted(self.pruned, "pruned"))
         if self.running:
-            parts.append(f"{len(self.running)} running{self.steps()}")
+            parts.append(f"{_counted(len(self.running), 'running')}{self.steps()}")
         if self.done < self.total and (left := self.left_s(now)) and left[1] >= _SHORTEST_S:
-            parts.append(f"{words.duration_range(*left)} left")
+            parts.append(worded("progress.left", time=words.duration_range(*left)))
         return "  ".join(parts)
 
     def steps(self) -> str:
         """How far the oldest running trial is, in brackets; empty before its first step."""
         for one in self.running:
             if one.step is not None:
-                who = "" if one.number is None else f"trial {one.number}: "
+                who = "" if one.number is None else f"{_who(one.number)}: "
                 return f" ({who}{of_total(one.step, one.total)})"
         return ""
 
@@ -204,10 +204,10 @@ class Tally:
         """The best trial so far with its configuration, or nothing yet."""
         if self.best is None:
             return ""
-        of = "a repeat" if self.best.number is None else f"trial {self.best.number}"
         settings = self.shown(self.best.configuration)
         metric = words.printable(self.metric)
-        return f"best {words.number(self.best.value)} {metric}  {of}  {settings}".rstrip()
+        facts = {"value": self.best.value, "metric": metric, "who": _who(self.best.number)}
+        return worded("progress.best", settings=settings, **facts).rstrip()
 
     def shown(self, configuration: Mapping[str, object]) -> str:
         """What varies of a configuration; everything when nothing does."""
@@ -226,8 +226,19 @@ def of_total(step: int, total: int | None) -> str:
     >>> of_total(400, 2000), of_total(400, None)
     ('step 400/2,000', 'step 400')
     """
-    whole = "" if total is None or step > total else f"/{total:,}"
-    return f"step {step:,}{whole}"
+    if total is None or step > total:
+        return worded("progress.at_step", step=step)
+    return worded("progress.at_step_of", step=step, total=total)
+
+
+def _counted(count: int, status: str) -> str:
+    return worded("of_status", count=count, status=label(status))
+
+
+def _who(number: int | None) -> str:
+    if number is None:
+        return worded("progress.a_repeat")
+    return worded("progress.trial", number=number)
 
 
 @dataclass(frozen=True)

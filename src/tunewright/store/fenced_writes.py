@@ -26,7 +26,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.store import plain_json
-from tunewright.store.curves import Batch, Curve, Curves, unpack
+from tunewright.store.curves import Batch, Curve, Curves
 from tunewright.store.database import Database
 from tunewright.store.judge import judge
 from tunewright.store.outcome import End, Ended, Outcome, decode, encode
@@ -286,11 +286,6 @@ def curves_of(
         batches.append(_batch(row))
     if key is not None:
         yield key, Curves(batches)
-
-
-def last_step(points: bytes) -> int:
-    """The largest step of a batch; 0 for one without points."""
-    return max((int(own.steps[-1]) for own in unpack(points).values() if len(own)), default=0)
 
 
 def _batch(row: Any) -> Batch:

@@ -24,7 +24,6 @@ from tunewright.store.curves import unpack
 from tunewright.store.plain_json import storable
 from tunewright.store.trial import ENDED, Status
 
-_Facts = Mapping[str, Any]
 NEVER_LOGGED = "objective.never_logged"
 _TEXT_ALONE = frozenset({"trial.infeasible", "trial.failed", "legacy"})
 _WITHOUT_STEP = frozenset({"metric.not_finite", "constraint.broken", "trial.pruned"})

@@ -184,14 +184,14 @@ def attempts(database: Database, key: int) -> list[Attempt]:
     with database.reading() as connection, plain_json.as_written(f"an attempt at trial {key}"):
         return [
             Attempt(
-                row.n,
-                row.place,
-                row.start_step,
-                _when(row.began),
-                _when(row.ended),
-                row.outcome,
-                decode(row.cause),
-                row.seconds,
+                n=row.n,
+                place=row.place,
+                start_step=row.start_step,
+                began=_when(row.began),
+                ended=_when(row.ended),
+                outcome=row.outcome,
+                cause=decode(row.cause),
+                seconds=row.seconds,
             )
             for row in connection.execute(own)
         ]

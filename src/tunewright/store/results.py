@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import NotFound
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 from tunewright.stats.spread import identical
 from tunewright.store.curves import Curve
 from tunewright.store.judge import judged
@@ -199,12 +199,11 @@ class Results:
         curve = own.curves.only(metric)
         if curve is None:
             logged = list(own.curves)
-            near = difflib.get_close_matches(metric, logged, n=1)
             raise NotFound(
                 "metric.not_found",
                 trial=own.number,
                 metric=metric,
-                near=near[0] if near else None,
+                near=nearest(metric, logged),
                 logged=logged,
             )
         return curve
@@ -273,12 +272,11 @@ class Results:
         names = list(dict.fromkeys(name for study in self.studies for name in study.scientific))
         for name in scientific:
             if name not in names:
-                near = difflib.get_close_matches(name, names, n=1)
                 raise NotFound(
                     "study.not_a_scientific_list",
                     round=self.round.name,
                     name=name,
-                    near=near[0] if near else None,
+                    near=nearest(name, names),
                     known=names,
                     remedy=ShowRound(self.round.name),
                 )

@@ -20,7 +20,12 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -37,6 +42,7 @@ from tunewright.ui.changes import Changes, States
 from tunewright.ui.columns import Density
 from tunewright.ui.guard import Access, Guard
 from tunewright.ui.kept_tables import KeptTables
+from tunewright.ui.site import first_page
 from tunewright.ui.source import Source
 from tunewright.ui.start_round import Rounds
 from tunewright.ui.verdict import Judge
@@ -401,7 +407,7 @@ def _ended_keys(states: States) -> set[int]:
 
 async def _page(request: Request) -> Response:
     """The one page; its module reads the address after the # sign."""
-    return FileResponse(STATIC / "index.html", media_type="text/html")
+    return HTMLResponse(first_page())
 
 
 async def _error(request: Request, error: Exception) -> Response:

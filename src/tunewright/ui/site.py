@@ -6,7 +6,6 @@ folders, since a round's name need not be a file name. Logs and files of trials 
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import shutil
@@ -19,6 +18,7 @@ from typing import Any
 
 import tunewright
 from tunewright.errors import Misuse
+from tunewright.messages import Message, language, markup
 from tunewright.present.envelope import plain
 from tunewright.store import overview
 from tunewright.store.store import Store
@@ -58,12 +58,7 @@ def export_site(store: str | os.PathLike[str], folder: str | os.PathLike[str]) -
     target = Path(folder)
     _make_room(target)
     shutil.copytree(STATIC, target / "static", dirs_exist_ok=True)
-    page = (STATIC / "index.html").read_text(encoding="utf-8")
-    policy = f'<meta http-equiv="Content-Security-Policy" content="{html.escape(_POLICY)}">'
-    (target / "index.html").write_text(
-        page.replace('<meta charset="utf-8">', f'<meta charset="utf-8">\n{policy}', 1),
-        encoding="utf-8",
-    )
+    (target / "index.html").write_text(first_page(_POLICY), encoding="utf-8")
     with Store.open(store, create=False, read_only=True) as opened:
         manifest = _write(opened, os.fspath(store), target)
     # last: a site without it is not finished
@@ -71,6 +66,16 @@ def export_site(store: str | os.PathLike[str], folder: str | os.PathLike[str]) -
     written = [path for path in target.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in written)
     return Exported(target, len(manifest["rounds"]), len(written), size)
+
+
+def first_page(policy: str = "") -> str:
+    """The one page, in the reader's language; `policy` limits what a page of no server may load.
+
+    >>> "<script" in first_page() and "default-src" in first_page("default-src 'none'")
+    True
+    """
+    said = {name: Message(f"ui.{name}").text for name in ("opened", "scriptless")}
+    return markup.render("index.html", STATIC, language=language(), policy=policy, **said)
 
 
 def _make_room(target: Path) -> None:

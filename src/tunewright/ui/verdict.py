@@ -22,7 +22,7 @@ from typing import Any
 from tunewright.actions import Action
 from tunewright.errors import TunewrightError
 from tunewright.finding import Finding
-from tunewright.messages import Message, words
+from tunewright.messages import Message, language, read_in, words
 from tunewright.present.envelope import plain
 
 # while a round runs the next judgement waits so many times as long as the last one took
@@ -80,7 +80,9 @@ class Judge:
                 stderr=asyncio.subprocess.PIPE,
             )
             try:
-                out, said = await child.communicate(json.dumps([self._store, name]).encode())
+                out, said = await child.communicate(
+                    json.dumps([self._store, name, language()]).encode()
+                )
             except asyncio.CancelledError:
                 child.kill()
                 await child.wait()
@@ -226,9 +228,10 @@ def main() -> int:
     with contextlib.suppress(OSError):
         os.nice(_NICE)
     end_with_parent()
-    store, name = json.loads(sys.stdin.read())
+    store, name, spoken = json.loads(sys.stdin.read())
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # whatever else prints
+        # whatever else prints goes where nobody reads an answer
+        with contextlib.redirect_stdout(sys.stderr), read_in(spoken):
             made = plain(judge(store, name))
     except TunewrightError as error:
         print(json.dumps({"code": error.code, "message": str(error)}))

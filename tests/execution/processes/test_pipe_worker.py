@@ -46,6 +46,7 @@ class Asked:
         self.stopped = True
 
 
+@pytest.mark.beyond_core
 def test_a_worker_obeys_in_order_and_ends_with_its_owner() -> None:
     theirs, orders = os.pipe()
     messages, sends = os.pipe()

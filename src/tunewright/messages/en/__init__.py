@@ -40,6 +40,7 @@ from tunewright.messages.en import (
     referee,
     report,
     rounds,
+    screens,
 )
 
 _FINDINGS = (findings_space, findings_curves, findings_applied)
@@ -69,6 +70,7 @@ _SENTENCES = (
     referee,
     report,
     rounds,
+    screens,
 )
 
 SENTENCES: Mapping[str, Template] = {k: v for one in _SENTENCES for k, v in one.SENTENCES.items()}

@@ -332,7 +332,6 @@ SENTENCES: dict[str, Template] = {
     "steps.round": "round",
     **{f"status.{status}": status for status in STATUSES},
     "report.undrawn": _undrawn,
-    "report.time": "{seconds:duration} of training",
     "report.commits": _commits,
     "report.hosts": _hosts,
     "report.version": _version,
@@ -397,6 +396,13 @@ SENTENCES: dict[str, Template] = {
     "ui.no_such_file": "{path!r}: no such file of this trial",
     "ui.not_results": "show() expects Results as its first argument, got {kind}",
     "ui.not_started": "the dashboard's server did not start",
+    "ui.opened": (
+        "Browsers read these pages from a web server only. In this folder: "
+        "python -m http.server, then open http://localhost:8000/ there."
+    ),
+    "ui.scriptless": (
+        "This dashboard needs JavaScript. The command tunewright report makes a page that does not."
+    ),
     "ui.other_store": "--allow-run: the project's store is {own}, and {store} is another",
     "ui.permits": _permits,
     "ui.port_taken": "{address}:{port} cannot be used: {reason}. Choose another --port.",

@@ -43,6 +43,7 @@ from tunewright.messages.zh import (
     referee,
     report,
     rounds,
+    screens,
 )
 
 MODULES: tuple[ModuleType, ...] = (
@@ -74,6 +75,7 @@ MODULES: tuple[ModuleType, ...] = (
     referee,
     report,
     rounds,
+    screens,
 )  # one for each of English, by its name
 
 

@@ -136,7 +136,15 @@ LABELS: Mapping[str, str] = {
         "以其范围为搜索空间的轮次文件；默认 rounds/tune.toml。"
     ),
     "Confirm every step.": "每一步都确认。",
-    "Say what comes next and how trials are shared out.": "显示下一步以及试验如何分配。",
+    "Of one hour of training, such as 2.5 or '2.5 EUR'; the budget's by default.": (
+        "一小时训练的价格，例如 2.5 或 '2.5 EUR'；默认取预算中的价格。"
+    ),
+    "With --dry-run: where no trial shows how long training takes, time a short one. It trains.": (
+        "与 --dry-run 一起使用：没有试验能说明训练时间时，为一次短训练计时。它会训练。"
+    ),
+    "Compare them although one trains for more steps: longer training is the claim.": (
+        "即使一方训练的步数更多也比较：所主张的就是训练更久。"
+    ),
     "What the campaign is called; as ROUND.": "调优任务的名称；默认同 ROUND。",
     "Where the report goes; NAME.html.": "报告写到哪里；NAME.html。",
     "Train the best so many times as long in the end.": "最后把最好的训练这么多倍长。",
@@ -235,4 +243,201 @@ LABELS: Mapping[str, str] = {
     "The backup to put back; the newest by default.": "要恢复的备份；默认最新的。",
     "Make the store again from its trial folders instead.": "改为由试验文件夹重建存储库。",
     "List the backups, oldest first.": "列出备份，最早的在前。",
+    # ---- what other options are for
+    '"learning_rate=lr", as in a workload.': '"learning_rate=lr"，写法与训练程序的声明相同。',
+    '"lr = log(1e-5, 1e-1)", if known.': '"lr = log(1e-5, 1e-1)"，知道时给出。',
+    '"python train.py --lr={learning_rate} --seed={run.seed}", or train.py:train; with --scan a '
+    "script, train.py, or a command that has one.": (
+        '"python train.py --lr={learning_rate} --seed={run.seed}"，或 train.py:train；用 --scan 时为脚本'
+        " train.py，或含有脚本的命令。"
+    ),
+    "A column of a table that is a metric.": "表中作为指标的列。",
+    'A commit, or "working tree"; by default what is checked out.': (
+        '一次提交，或 "working tree"（工作区）；默认为当前检出的。'
+    ),
+    "A loss below it is none, in sd of one run.": "小于它的损失不算损失，以单次运行的标准差为单位。",
+    "A smaller expected gain is not kept.": "预期改进小于它就不保留。",
+    "An AGENTS.md keeps what it has: ours is a marked part of it.": "已有的 AGENTS.md 内容保留：我们的部分有标记。",
+    "An agent's configuration names `tunewright mcp` as the command, with this folder. Training "
+    "that it starts continues after the server ends.": (
+        "在智能体的配置中把 `tunewright mcp` 写作命令，并给出本文件夹。它启动的训练在服务器结束后继续。"
+    ),
+    "Another hyperparameter's value.": "另一个超参数的值。",
+    "At which norm to clip gradients? The 90th percentile, halved while training is unstable.": (
+        "梯度应在多大范数处裁剪？从第 90 百分位开始，仍不稳定就减半。"
+    ),
+    "Begin a lineage at the commit that is checked out; nothing is trained yet.": (
+        "以当前检出的提交开始一个谱系；此时还不训练。"
+    ),
+    "Begin with a ready search space, as wide as the trials allow, with its sources: sgd, "
+    "momentum, nesterov, adam, adamw, nadam, nadamw.": (
+        "从现成的搜索空间开始，试验次数允许多宽就多宽，并注明出处：sgd、momentum、nesterov、adam、adamw、nadam、nadamw。"
+    ),
+    "By default ROUND.receipt.json; .gz compresses.": "默认 ROUND.receipt.json；以 .gz 结尾则压缩。",
+    "Change files that are there.": "允许改动已有的文件。",
+    "Claim that the feature helps, not only this point: adds study and data variance.": (
+        "结论针对该特性而不只是这个点：计入研究方差和数据方差。"
+    ),
+    "Copy AGENTS.md and SKILL.md into this project; a file that is there is changed if you agree.": (
+        "把 AGENTS.md 和 SKILL.md 复制到本项目；已有的文件经你同意才改动。"
+    ),
+    "Count from now on: what was spent before is forgotten.": "从现在起重新计数：此前用掉的不再计入。",
+    "Do not ask before the budget is raised.": "提高预算之前不再询问。",
+    "Draw it too: a .png, .svg or .pdf.": "同时画图：.png、.svg 或 .pdf。",
+    "Find out whether training waits for its data, and which stage is slow.": "查明训练是否在等数据，哪个环节慢。",
+    "Find the batch sizes that fit, how fast each is, and the one to use.": (
+        "查明哪些批量大小放得下、各有多快、该用哪一个。"
+    ),
+    "For --on slurm: partition, time, gpus, cpus, account, or line='#SBATCH ...'; repeat.": (
+        "用于 --on slurm：partition、time、gpus、cpus、account，或 line='#SBATCH ...'；可给多次。"
+    ),
+    "For readers only.": "只供阅读。",
+    "Fresh runs of each.": "每个新运行多少次。",
+    "Give it this role.": "给它这个角色。",
+    "Goal, roles, spaces, budgets of each setting, all trials with their curves and hashes, "
+    "code, seeds, looks at the test set, verdicts with their evidence and error rates, launches.": (
+        "目的、角色、搜索空间、各设置的预算、所有试验及其曲线和哈希、代码、种子、对测试集的查看、结论及其证据和误判率、上线决定。"
+    ),
+    "Hours of training, in all.": "训练总小时数。",
+    "How many steps are enough? A sweep of constant learning rates to the first perfect fit.": (
+        "多少步才够？扫描恒定学习率，直到第一个完美拟合。"
+    ),
+    "How short a warm-up allows a far higher learning rate? Then whole trainings with it.": (
+        "多短的预热就能用高得多的学习率？然后用它做完整训练。"
+    ),
+    "Install completion for the current shell.": "为当前 shell 安装命令补全。",
+    "Is training unstable just above the best learning rate? Short runs, every step evaluated.": (
+        "略高于最好学习率时训练是否不稳定？短运行，每步都评估。"
+    ),
+    "It needs the file alone: neither the store nor the training program.": (
+        "只需要这个文件：不需要存储库，也不需要训练程序。"
+    ),
+    "Judge a change: run it as often as it deserves, then keep it, discard it, or leave it.": (
+        "评判一个改动：需要运行几次就运行几次，然后保留、放弃或搁置。"
+    ),
+    "Judge by the last value, not the best over training.": "按最后的值评判，而不是训练中的最好值。",
+    "Look although another trial was looked at before.": "以前查看过另一次试验，仍要查看。",
+    "Made large.": "越大越好。",
+    "Made small.": "越小越好。",
+    "Money: hours times their price.": "金额：小时数乘以单价。",
+    "More steps, for gradient noise that is to come.": "多留一些步数，应对以后的梯度噪声。",
+    "No change may touch it: evaluation, data split, seed.": "任何改动都不得触及：评估、数据划分、种子。",
+    "No hyperparameter.": "不是超参数。",
+    "Of lines that are measurements, beside JSON.": "除 JSON 外，哪些行是测量值。",
+    "Of the git repository.": "git 仓库的文件夹。",
+    "Of the lineage: several may be judged.": "谱系的名称：可以同时评判几个。",
+    "Of training, for the lineage.": "谱系可用的训练小时数。",
+    "One kind of figure; may be given again. isolation, progress, axis, sensitivity, pair, "
+    "curves, best_of_k, best_step, gradient_norm.": (
+        "一种图；可给多次。isolation、progress、axis、sensitivity、pair、curves、best_of_k、best_step、"
+        "gradient_norm。"
+    ),
+    "Only look first: the gradient noise scale of ROUND's best trial, from norms logged for "
+    "batches of these two sizes.": (
+        "先只看一看：由这两种批量记录的范数，求 ROUND 最好试验的梯度噪声尺度。"
+    ),
+    "Read the options of the script from its source, without running it: names, defaults, "
+    "proposed roles and ranges.": (
+        "不运行脚本，从源码读取它的选项：名称、默认值、建议的角色和范围。"
+    ),
+    "Remove kept changes one by one, newest first, where nothing is lost without them.": (
+        "逐个移除保留的改动，最新的在前；去掉也没有损失的才移除。"
+    ),
+    "Run the first and the current commit again, in turn: the total gain with its interval.": (
+        "交替重新运行第一个和当前的提交：总改进及其区间。"
+    ),
+    "Set a hyperparameter, such as learning_rate=0.01; may be given several times.": (
+        "设置一个超参数，例如 learning_rate=0.01；可给多次。"
+    ),
+    "Set limits; those that are not named stay. Raising one asks at a terminal.": (
+        "设置上限；没有写的不变。提高上限时会在终端询问。"
+    ),
+    "Show completion for the current shell, to copy it or customize the installation.": (
+        "显示当前 shell 的补全脚本，以便复制或自行安装。"
+    ),
+    "Show every decision, oldest first.": "显示所有决定，最早的在前。",
+    "Show the budget, what is spent of it, and what is left.": "显示预算、已用多少、还剩多少。",
+    "Show where the lineage stands, what was spent, and the newest quoted total.": (
+        "显示谱系的进展、已用的预算，以及最近一次报告的总改进。"
+    ),
+    "Sizes must fit with this value too, such as sequence_length=4096.": (
+        "批量大小在这个值之下也要放得下，例如 sequence_length=4096。"
+    ),
+    "TensorBoard folder, W&B or SwanLab runs, MLflow or Trackio store, or a table.": (
+        "TensorBoard 文件夹、W&B 或 SwanLab 的运行、MLflow 或 Trackio 的存储，或一张表。"
+    ),
+    "The critical batch size: beyond it steps are no longer saved.": "临界批量大小：超过它就不再节省步数。",
+    "The first length to try; by default 20 epochs, or as known.": "最初试的长度；默认 20 个 epoch，或按已知值。",
+    "The lineage is kept in STORE.judge beside it.": "谱系保存在存储库旁边的 STORE.judge 中。",
+    "The logged gradient norm of the small batch.": "小批量的梯度范数，以记录它的名称给出。",
+    "The metric's standard deviation between runs, if known; with --times 1 one run each decides.": (
+        "指标在各次运行之间的标准差，知道时给出；加 --times 1 则各运行一次就决定。"
+    ),
+    "The price of an hour of training.": "一小时训练的价格。",
+    "The training program, with {run.seed}.": "训练程序，含 {run.seed}。",
+    "To reach; by default what a fifth of the trials at the smallest size reach.": (
+        "要达到的值；默认为最小批量时五分之一的试验能达到的值。"
+    ),
+    "Train both once on each of N data splits, and compare split by split.": (
+        "在 N 个数据划分上各训练两者一次，逐个划分比较。"
+    ),
+    "Train the best for so many steps in the end; the search takes a tenth, unless the round "
+    "file fixes the length.": (
+        "最后把最好的训练这么多步；搜索用十分之一，除非轮次文件固定了长度。"
+    ),
+    "Train these configurations, in their order: a .json list, a .csv file with a column per "
+    "hyperparameter, or [\\[configuration]] tables in a .toml file. One that names no scientific "
+    "value is for every study; what the round fixes may be left out.": (
+        "按顺序训练这些配置：.json 列表、每列一个超参数的 .csv 文件，或 .toml 文件中的 [\\[configuration]] 表。没有写科学超参数的用于每个研究；轮"
+        "次固定的可以不写。"
+    ),
+    "Trainings, for the lineage.": "谱系可用的训练次数。",
+    "Trials at each size, in place of the round file's number.": "每个批量大小的试验次数，代替轮次文件中的。",
+    "Trials that may begin, in all.": "总共可以开始多少次试验。",
+    "Tune this one again too, beside the learning rate; may be given again.": "除学习率外，也重新调这一个；可给多次。",
+    "Up to which batch size does a larger one save steps? A study at each size, tuned anew.": (
+        "增大批量到多大还能节省步数？每个大小一个研究，全部重新调优。"
+    ),
+    "What `tunewright receipt` wrote.": "`tunewright receipt` 写出的文件。",
+    "What each added line must gain beyond that.": "此外，每增加一行代码必须带来的改进。",
+    "What measures a checkpoint on the test set, once, at the end; as `test` in tunewright.toml.": (
+        "最后在测试集上测量一次检查点所用的函数或命令；即 tunewright.toml 中的 `test`。"
+    ),
+    "What measures a checkpoint, in place of the one tunewright.toml names: full.py:full, or "
+    '"python full.py --from={checkpoint} --step={step}".': (
+        '测量检查点所用的函数或命令，代替 tunewright.toml 中的：full.py:full，或 "python full.py --from={checkpoint} '
+        '--step={step}"。'
+    ),
+    "What shows a perfect fit; by default a logged training error or the loss.": (
+        "用什么判断完美拟合；默认为记录的训练误差或损失。"
+    ),
+    "What to beat: a round (its best), ROUND:7, or a trial of this round. By default what was "
+    "launched last, else this round's first setting.": (
+        "与什么比较：一个轮次（取最好的）、ROUND:7，或本轮次的一次试验。默认为上次上线的，否则为本轮次的第一个设置。"
+    ),
+    "Which Optuna study, MLflow experiment or Trackio project; a table's file of curves.": (
+        "Optuna 的哪个 study、MLflow 的哪个实验或 Trackio 的哪个项目；对表而言是曲线文件。"
+    ),
+    "With --scan: run the program for at most this long, and propose how its metrics are read "
+    "from what it prints.": ("用 --scan 时：至多运行程序这么久，并由它的输出建议如何读取指标。"),
+    "Would longer training help? The best trial resumes from its snapshot, the decay moved.": (
+        "训练更久有用吗？最好的试验从快照恢复，衰减推后。"
+    ),
+    "Write a profiler's trace of ten steps, which Perfetto opens.": "写出十步的性能分析轨迹，可用 Perfetto 打开。",
+    "Write the round that trains it on validation data too, by NAME = true.": (
+        "写出把验证数据也用于训练的轮次，开关为 NAME = true。"
+    ),
+    "best or last of the curve.": "取曲线的最好值（best）或最后的值（last）。",
+    "feature (10 % false launches) or hyperparameters (25 %); by default a feature if the round "
+    "asked about what changed.": (
+        "feature（误上线率 10 %）或 hyperparameters（25 %）；本轮次问的正是改动之处时，默认 feature。"
+    ),
+    "make_step(batch_size) returns a function that does one training step; by default the "
+    "project's own training is probed.": (
+        "make_step(batch_size) 返回做一步训练的函数；默认探测项目自己的训练。"
+    ),
+    "optuna, mlflow, wandb, trackio, swanlab, tensorboard, ray, table.": (
+        "optuna、mlflow、wandb、trackio、swanlab、tensorboard、ray、table 之一。"
+    ),
+    "random, grid: laid out beforehand; anything else: adaptive.": "random、grid：事先布点；其他：自适应。",
 }

@@ -46,6 +46,49 @@ LABELS: Mapping[str, str] = {
     "nuisance": "冗余",
     "fixed": "固定",
     "searched": "搜索",
+    # ---- pages of help
+    "Options": "选项",
+    "Arguments": "参数",
+    "Commands": "命令",
+    "Show this message and exit.": "显示帮助并退出。",
+    "The Deep Learning Tuning Playbook, executable.": "让《深度学习调优手册》可以直接执行。",
+    "Print the version.": "显示版本。",
+    "Language of everything but --json.": "除 --json 以外所有输出的语言。",
+    "Exit codes: 0 fine, 1 check warns or again differs, 2 wrong use, 3 the round could not be "
+    "finished or every trial failed, 130 interrupted.": (
+        "退出码：0 正常；1 check 有警告或 again 结果不同；2 用法错误；"
+        "3 轮次无法完成或所有试验失败；130 被中断。"
+    ),
+    # ---- lines of a launch and of a lineage
+    "candidate": "候选",
+    "baseline": "基线",
+    "claim": "结论针对",
+    "asks": "要求",
+    "history": "历史",
+    "finds": "能发现",
+    "data": "数据",
+    "splits": "划分",
+    # ---- steps of a campaign
+    "explore": "探索",
+    "exploit": "利用",
+    "repeat": "重复",
+    "repair": "修复",
+    "widen": "扩大",
+    "narrow": "收窄",
+    "regularise": "正则化",
+    "fix": "固定",
+    "extend": "延长",
+    "launch": "上线",
+    "test": "测试集",
+    "done": "完成",
+    # ---- sizes of a batch, and what a step waits for
+    "knee": "拐点",
+    "least time": "用时最少",
+    "least price": "花费最少",
+    "time per step": "每步时间",
+    "waiting for batches": "等待批",
+    "on a cached batch": "用缓存的批",
+    "waits of the host": "主机的等待",
     # ---- verdicts and states
     "warn": "警告",
     "ok": "正常",

@@ -324,7 +324,6 @@ SENTENCES: dict[str, Template] = {
     "steps.round": "轮次",
     **{f"status.{status}": shown for status, shown in STATUSES.items()},
     "report.undrawn": _undrawn,
-    "report.time": "训练 {seconds:duration}",
     "report.commits": _commits,
     "report.hosts": _hosts,
     "report.version": _version,
@@ -384,6 +383,11 @@ SENTENCES: dict[str, Template] = {
     "ui.no_such_file": "{path!r}：这次试验没有这个文件",
     "ui.not_results": "show() 的第一个参数应为 Results，得到的是 {kind}",
     "ui.not_started": "看板服务器没有启动",
+    "ui.opened": (
+        "浏览器只能经网页服务器打开这些页面。请在这个文件夹中运行 python -m http.server，"
+        "然后打开 http://localhost:8000/。"
+    ),
+    "ui.scriptless": "看板需要 JavaScript。tunewright report 命令写出的页面不需要。",
     "ui.other_store": "--allow-run：项目的存储库是 {own}，而 {store} 是另一个",
     "ui.permits": _permits,
     "ui.port_taken": "无法使用 {address}:{port}：{reason}。请换一个 --port。",

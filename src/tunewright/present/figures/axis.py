@@ -142,15 +142,15 @@ def axis_data(results: Results, only: Sequence[str] = ()) -> AxisData:
     drawn = np.array([v for v in values if limit is None or not results.objective.better(limit, v)])
     best = [t for t in results.top(RINGED) if t.number is not None]
     return AxisData(
-        results.objective.metric,
-        results.objective.minimize,
-        panels,
-        tuple(t.number for t in best if t.number is not None),
-        tuple(str(t.shown_number) for t in best),
-        tuple(study.label for study in results.studies),
-        limit,
-        beyond,
-        results.objective.minimize and is_wide(drawable(drawn)),
+        metric=results.objective.metric,
+        minimize=results.objective.minimize,
+        panels=panels,
+        best=tuple(t.number for t in best if t.number is not None),
+        labels=tuple(str(t.shown_number) for t in best),
+        studies=tuple(study.label for study in results.studies),
+        limit=limit,
+        beyond=beyond,
+        logarithmic=results.objective.minimize and is_wide(drawable(drawn)),
     )
 
 

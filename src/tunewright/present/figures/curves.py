@@ -162,13 +162,13 @@ def _curves(results: Results, trial: Trial) -> TrialCurves:
     ]
     judged, train, valid = (found[name] for name in names)
     return TrialCurves(
-        trial.shown_number,
-        trial.value,
-        trial.best_step,
-        judged,
-        None if names[1] == metric else train,
-        None if names[2] == metric else valid,
-        min(steps, default=None),
+        trial=trial.shown_number,
+        value=trial.value,
+        best_step=trial.best_step,
+        judged=judged,
+        train_loss=None if names[1] == metric else train,
+        valid_loss=None if names[2] == metric else valid,
+        diverged_at=min(steps, default=None),
     )
 
 

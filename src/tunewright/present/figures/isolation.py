@@ -80,7 +80,15 @@ def buckets(results: Results, name: str, searched: Range) -> Buckets:
     )
     p = cut.p if cut else None
     down = results.objective.minimize
-    return Buckets(name, searched, down, positions, sign * losses, made, p)
+    return Buckets(
+        name=name,
+        range=searched,
+        minimize=down,
+        positions=positions,
+        values=sign * losses,
+        buckets=made,
+        p=p,
+    )
 
 
 def ordered(a: float, b: float) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from tunewright.launches.launch import Launch
 from tunewright.launches.lineage import Launched, LaunchHistory, Place
 from tunewright.launches.variance import Variances
 from tunewright.launches.workflow import LaunchPlan, LaunchReport
-from tunewright.messages import Message, words
+from tunewright.messages import Message, filled, padded, worded, words
 from tunewright.present.terminal.screen import cell, say, table
 from tunewright.stats.spread import Spread
 
@@ -38,12 +38,12 @@ def print_report(report: LaunchReport, console: Console) -> None:
 def _print_launch(launch: Launch) -> None:
     """The headline, the arms, the reasons in their order, and the caveats."""
     say(words.printable(launch.headline), style=_STYLES[launch.verdict])
-    say(f"  candidate  {words.printable(launch.candidate)}")
-    say(f"  baseline   {words.printable(launch.baseline)}")
+    say(f"  {padded('candidate', 11)}{words.printable(launch.candidate)}")
+    say(f"  {padded('baseline', 11)}{words.printable(launch.baseline)}")
     for reason in launch.reasons:
         say(f"  {words.printable(reason.text)}")
     if launch.caveats:
-        say("what limits it:", style="dim")
+        say(worded("limits"), style="dim")
         held = [caveat for caveat in launch.caveats if caveat.code == _HELD]
         others = [caveat for caveat in launch.caveats if caveat.code != _HELD]
         if held:  # every fixed value is one: on one line
@@ -68,9 +68,10 @@ def look_line(launch: Launch) -> str:
 
 def _print_plan(plan: LaunchPlan) -> None:
     """What a launch would do, what it costs, and what it could find."""
-    say(f"candidate  {plan.candidate}  {_shown(plan.candidate)}")
-    say(f"baseline   {plan.baseline}  {_shown(plan.baseline)}  ({plan.why_baseline})")
-    say(f"claim      {words.printable(plan.why_claim.text)}")
+    say(f"{padded('candidate', 11)}{plan.candidate}  {_shown(plan.candidate)}")
+    said = f"{plan.baseline}  {_shown(plan.baseline)}  ({plan.why_baseline})"
+    say(f"{padded('baseline', 11)}{said}")
+    say(f"{padded('claim', 11)}{words.printable(plan.why_claim.text)}")
     asks = {
         "metric": plan.metric,
         "not_worse_by": plan.not_worse_by,
@@ -78,17 +79,19 @@ def _print_plan(plan: LaunchPlan) -> None:
         "threshold": plan.threshold,
         "looks": plan.plan.looks,
     }
-    say(f"asks       {Message('launch.asks', asks)}")
+    say(f"{padded('asks', 11)}{Message('launch.asks', asks)}")
     cost = {"runs": plan.runs, "there": plan.there, "seconds": plan.seconds}
-    say(f"cost       {Message('launch.cost', cost)}")
+    say(f"{padded('cost', 11)}{Message('launch.cost', cost)}")
+    if plan.cost is not None:
+        say(f"{padded('', 11)}{plan.cost.message.text}")
     past = {
         "sd": plan.history_sd,
         "runs": plan.history_runs,
         "declared": plan.history_runs == 0,
     }
-    say(f"history    {Message('launch.history', past)}")
+    say(f"{padded('history', 11)}{Message('launch.history', past)}")
     power = {"sequential": plan.plan.sequential, "finds": plan.finds}
-    say(f"finds      {Message('launch.power', power)}")
+    say(f"{padded('finds', 11)}{Message('launch.power', power)}")
     margin, sd = plan.not_worse_by, plan.history_sd
     if margin is not None and sd is not None and sd > margin:
         say(f"           {Message('launch.narrow_margin', {'sd': sd})}", style="yellow")
@@ -101,16 +104,19 @@ def print_history(history: LaunchHistory, console: Console) -> None:
         return
     for one in history.launches:
         when = f"{one.written.astimezone():%Y-%m-%d %H:%M}"
-        against = f" over {one.baseline}" if one.baseline is not None else ""
+        about = str(one.candidate)
+        if one.baseline is not None:
+            about = worded("over", candidate=one.candidate, baseline=one.baseline)
         text = Text(f"{when}  ")
-        text.append(f"{one.verdict:<9}", style=_STYLES.get(one.verdict, ""))
-        text.append(f"  {words.printable(f'{one.candidate}{against}')}")
+        text.append(filled(worded(f"verdict.{one.verdict}"), 9), style=_STYLES.get(one.verdict, ""))
+        text.append(f"  {words.printable(about)}")
         console.print(text, soft_wrap=True)
         for line in (_evidence(one).text, f"{one.who}: {one.why or one.goal}"):
             console.print(Text(f"{' ' * len(when)}  {words.printable(line)}"), soft_wrap=True)
     if history.baseline is not None:
         now = history.baseline.place
-        say(f"baseline: {words.printable(str(now))}  {_shown(now)}", style="bold")
+        place = words.printable(str(now))
+        say(worded("baseline", place=place, shown=_shown(now)), style="bold")
 
 
 def print_variances(found: Variances, console: Console) -> None:
@@ -126,7 +132,7 @@ def print_variances(found: Variances, console: Console) -> None:
     lines += [("splits", "", found.splits)]
     for kind, about, spread in lines:
         if spread is not None:
-            within = f"{words.number(spread.low)} to {words.number(spread.high)}"
+            within = worded("between", low=words.number(spread.low), high=words.number(spread.high))
             shown.add_row(
                 cell(spread.source),
                 cell(words.number(spread.sd)),
@@ -138,10 +144,10 @@ def print_variances(found: Variances, console: Console) -> None:
         console.print(shown)
     if found.optimism is not None and found.optimism > 0:
         say(Message("variance.optimism", {"size": found.optimism}).text)
-    for known, actions in (("known roughly", found.rough), ("not known", found.missing)):
+    for known, actions in (("known_roughly", found.rough), ("not_known", found.missing)):
         for name, action in actions.items():
             how = words.printable(action.command or action.text)
-            say(f"{known}: {name:<7} -> {how}", style="dim")
+            say(f"{worded(known)}{padded(name, 7)} -> {how}", style="dim")
 
 
 def _evidence(one: Launched) -> Message:

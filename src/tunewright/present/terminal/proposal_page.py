@@ -11,7 +11,7 @@ from tunewright.advice.extend import Extension
 from tunewright.advice.proposal import Proposal
 from tunewright.design.ranges import Range
 from tunewright.design.round import Round, changes
-from tunewright.messages import Message, words
+from tunewright.messages import Message, worded, words
 from tunewright.present.terminal.screen import cell, earlier_line, say, table
 from tunewright.probes.probe import Answer
 from tunewright.store.results import Results
@@ -55,19 +55,18 @@ def _changes(old: Round, one: Proposal) -> list[str]:
         if change.what not in named and change.now != str(said.get("steps", ""))
     ]
     if new.trials != old.trials:
-        found.append(f"{words.count(new.trials, 'trial')}, after {old.trials}")
+        found.append(worded("trials_after", trials=new.trials, before=old.trials))
     if len(found) > _MOST_CHANGES:
-        found = [*found[: _MOST_CHANGES - 1], f"and {len(found) - _MOST_CHANGES + 1} changes more"]
+        more = worded("more_changes", count=len(found) - _MOST_CHANGES + 1)
+        found = [*found[: _MOST_CHANGES - 1], more]
     return found
 
 
 def print_extension(results: Results, made: Extension, console: Console) -> None:
     """Print what becomes of every hyperparameter, the schedule's rule, and what it costs."""
     name = words.printable(results.round.name)
-    console.print(
-        Text(f"{name}: from {made.old_steps} to {made.new_steps} steps, as in trial ")
-        + Text(f"{made.best.number}"),
-    )
+    steps = {"old": made.old_steps, "new": made.new_steps}
+    console.print(Text(worded("extension", round=name, trial=made.best.number, **steps)))
     rows = table("hyperparameter", "transfers", "role", "value", "why")
     for one in made.hyperparameters:
         value = str(one.value) if isinstance(one.value, Range) else words.value(one.value)
@@ -80,19 +79,19 @@ def print_extension(results: Results, made: Extension, console: Console) -> None
             cell(one.why.text),
         )
     console.print(rows)
-    console.print(Text(f"schedule: {words.printable(made.rule.text)}"), soft_wrap=True)
+    console.print(Text(worded("schedule", rule=words.printable(made.rule.text))), soft_wrap=True)
     for note in made.notes:
-        console.print(Text(f"note: {words.printable(note.text)}", style="yellow"), soft_wrap=True)
-    steps = made.round.trials * made.new_steps
+        console.print(
+            Text(worded("note", text=words.printable(note.text)), style="yellow"), soft_wrap=True
+        )
+    total = made.round.trials * made.new_steps
     before = sum(t.ended for t in results.rows if t.origin is None) * made.old_steps
-    times = f", {steps / before:.2g} times those of {name}" if before else ""
-    console.print(
-        Text(
-            f"cost: {words.count(made.round.trials, 'trial')} of {made.new_steps} steps are "
-            f"{steps} steps{times}"
-        ),
-        soft_wrap=True,
-    )
+    cost = {"trials": made.round.trials, "steps": made.new_steps, "total": total}
+    if before:
+        said = worded("extension_cost_times", times=f"{total / before:.2g}", round=name, **cost)
+    else:
+        said = worded("extension_cost", **cost)
+    console.print(Text(said), soft_wrap=True)
 
 
 # ---- the answer of a probe on a screen: headline, sentence, what is missing, the settings,
@@ -105,11 +104,11 @@ def print_answer(answer: Answer, caveats: Sequence[Message] = ()) -> None:
     say(words.printable(answer.headline), style="bold")
     say(words.printable(answer.message.text))
     for lack in answer.missing:
-        say(f"  missing: {words.printable(lack.text)}")
+        say(f"  {worded('missing', what=words.printable(lack.text))}")
     if answer.settings:
         say()
-        say("For the configuration:")
+        say(worded("for_configuration"))
         for name, value in answer.settings.items():
             say(f"  {name} = {value!r}")
     for caveat in caveats:
-        say(f"  caveat: {words.printable(caveat.text)}")
+        say(f"  {worded('caveat', what=words.printable(caveat.text))}")

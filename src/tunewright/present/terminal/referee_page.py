@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.messages import Message, words
+from tunewright.messages import Message, worded, words
 from tunewright.present.terminal.screen import cell, table
 from tunewright.referee.answers import Audit, Cost, Decision, Quote, Status
 
@@ -19,7 +19,7 @@ def print_decision(one: Decision, console: Console) -> None:
     console.print(Text(words.printable(one.sentence), style=_STYLES[one.verdict]), soft_wrap=True)
     if one.values:
         values = ", ".join(words.number(value) for value in one.values)
-        console.print(Text(f"values {values}; sd of one run {words.number(one.sd)}", style="dim"))
+        console.print(Text(worded("judge.values", values=values, sd=one.sd), style="dim"))
     console.print(Text(_cost(one.cost), style="dim"), soft_wrap=True)
 
 
@@ -27,14 +27,24 @@ def print_status(status: Status, console: Console) -> None:
     """Where the lineage stands; the running gain is labelled as what it is."""
     lines = [
         f"{status.name}: {words.printable(status.command)}",
-        f"{status.first[:12]} -> {status.current[:12]}: {status.kept} of "
-        f"{words.count(status.tried, 'change')} kept, {status.undecided} undecided",
+        worded(
+            "judge.stands",
+            first=status.first[:12],
+            current=status.current[:12],
+            kept=status.kept,
+            tried=status.tried,
+            undecided=status.undecided,
+        ),
     ]
     if status.sd is not None and status.baseline is not None:
         lines.append(
-            f"{status.metric} {words.number(status.baseline)} (sd of one run "
-            f"{words.number(status.sd)}); running estimate of the gain, not to be quoted: "
-            f"{words.number(status.running_gain)}"
+            worded(
+                "judge.running",
+                metric=status.metric,
+                baseline=status.baseline,
+                sd=status.sd,
+                gain=status.running_gain,
+            )
         )
     lines.append(_cost(status.cost))
     for line in lines:
@@ -65,9 +75,9 @@ def print_decisions(decisions: Sequence[Decision], console: Console) -> None:
         rows.add_row(
             cell(one.number),
             cell(one.commit[:12]),
-            cell(one.verdict, _STYLES[one.verdict]),
+            cell(worded(f"verdict.{one.verdict}"), _STYLES[one.verdict]),
             cell(words.number(one.expected_gain)),
-            cell(f"{low} to {high}"),
+            cell(worded("between", low=low, high=high)),
             cell(one.runs),
             cell(one.summary),
         )
@@ -80,7 +90,10 @@ def print_audit(audit: Audit, console: Console) -> None:
     for one in audit.removals:
         loss = "" if one.loss is None else words.number(one.loss)
         ends = one.interval
-        interval = "" if ends is None else f"{words.number(ends[0])} to {words.number(ends[1])}"
+        interval = ""
+        if ends is not None:
+            low, high = (words.number(end) for end in ends)
+            interval = worded("between", low=low, high=high)
         rows.add_row(
             cell(one.commit[:12]),
             cell(one.verdict),
@@ -96,7 +109,9 @@ def print_audit(audit: Audit, console: Console) -> None:
 
 
 def _cost(cost: Cost) -> str:
-    left = [] if cost.runs_left is None else [f"{words.count(cost.runs_left, 'run')} left"]
-    left += [] if cost.hours_left is None else [f"{cost.hours_left:.3g} hours left"]
-    spent = f"{words.count(cost.runs, 'run')} in {words.duration(3600 * cost.hours)}"
-    return f"cost: {', '.join([spent, *left])}"
+    parts = [worded("judge.spent", runs=cost.runs, seconds=3600 * cost.hours)]
+    if cost.runs_left is not None:
+        parts.append(worded("judge.runs_left", runs=cost.runs_left))
+    if cost.hours_left is not None:
+        parts.append(worded("judge.hours_left", hours=cost.hours_left))
+    return worded("judge.cost", parts=", ".join(parts))

@@ -10,9 +10,10 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from tunewright.budgets.spending import spending
 from tunewright.design.ranges import Range, as_range
 from tunewright.design.round import Round
-from tunewright.messages import Message, label, padded, words
+from tunewright.messages import Message, label, padded, worded, words
 from tunewright.present.next_step import next_steps
 from tunewright.present.terminal.screen import cell, table
 from tunewright.store.campaigns import PROBE
@@ -42,6 +43,8 @@ def print_round(results: Results, console: Console) -> None:
     console.print()
     for title, text in remarks(results):
         _print_pair(console, title, text)
+    if not results.imported:
+        console.print(Text(words.printable(spending(results).message.text)), soft_wrap=True)
     for step in next_steps(results):
         _print_pair(console, "next", f"{words.printable(step.action.command)}  ({step.why})")
 
@@ -134,7 +137,9 @@ def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None
     for trial in results.rows:
         if trial.status == status:
             own = kind(trial.reason)
-            found.setdefault(words.one_line(str(own or "no reason given")), []).append(trial.number)
+            found.setdefault(words.one_line(str(own or worded("no_reason_given"))), []).append(
+                trial.number
+            )
     return sorted(found.items(), key=lambda pair: -len(pair[1]))
 
 
@@ -166,7 +171,7 @@ _NARROWEST = 12  # of the goal
 def print_tracking(rows: Sequence[Tracked], console: Console, details: bool = False) -> None:
     """Print one line per round, oldest first, then the rounds of probes; or all that is known."""
     if not rows:
-        console.print(Text("no rounds yet. Next: tunewright new NAME"))
+        console.print(Text(worded("no_rounds")))
         return
     probes = [row for row in rows if row.purpose == PROBE]
     designed = [row for row in rows if row.purpose != PROBE]
@@ -201,8 +206,19 @@ def _line(row: Tracked) -> tuple[Text, ...]:
 
 def _in_line(row: Tracked) -> Text:
     """How many trials there are, and those that are not completed, on one line."""
-    others = [f"{n} {status}" for status, n in row.counts.items() if status != "completed"]
-    return Text(f"{row.trials} ({', '.join(others)})" if others else str(row.trials))
+    others = _uncompleted(row)
+    if not others:
+        return Text(str(row.trials))
+    return Text(worded("counted", trials=row.trials, others=", ".join(others)))
+
+
+def _uncompleted(row: Tracked) -> list[str]:
+    """How many trials of each other status there are."""
+    return [
+        worded("of_status", count=n, status=label(status))
+        for status, n in row.counts.items()
+        if status != "completed"
+    ]
 
 
 def _detailed(rows: Sequence[Tracked], title: str) -> RenderableType:
@@ -214,15 +230,14 @@ def _detailed(rows: Sequence[Tracked], title: str) -> RenderableType:
 
 def trials(row: Tracked) -> Text:
     """How many trials there are; those that are not completed by their status."""
-    others = [f"{n} {status}" for status, n in row.counts.items() if status != "completed"]
-    return Text("\n".join([str(row.trials), *others]))
+    return Text("\n".join([str(row.trials), *_uncompleted(row)]))
 
 
 def best(row: Tracked) -> Text:
     """The best value and the trial that reached it."""
     if row.best is None:
         return Text("-")
-    return Text(f"{words.number(row.best.value)}\ntrial {row.best.number}")
+    return Text(worded("best_of_trial", value=row.best.value, trial=row.best.number))
 
 
 def details(row: Tracked) -> Text:

@@ -12,7 +12,7 @@ from rich.text import Text
 from tunewright.execution.evaluate import Evaluated
 from tunewright.launches.final import FinalCheck
 from tunewright.measured import Measured
-from tunewright.messages import Message, Text as Words, padded, words
+from tunewright.messages import Message, Text as Words, label, padded, worded, words
 from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.progress.tally import Standing, of_total, standing
 from tunewright.store.provenance import EVAL_EVERY, Provenance
@@ -30,8 +30,8 @@ _TAIL = 20  # lines of a log shown; the rest is in the trial's folder
 def print_trial(results: Results, trial: Trial, history: History, console: Console) -> None:
     """Print the page of a trial."""
     console.print(Text(headline(results, trial), style="bold"), soft_wrap=True)
-    for label, text in facts(results, trial, standing(results, trial, history.attempts)):
-        _print_pair(console, label, text)
+    for name, text in facts(results, trial, standing(results, trial, history.attempts)):
+        _print_pair(console, name, text)
     if history.snapshots:
         last = history.snapshots[-1]
         _print_pair(
@@ -51,8 +51,8 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
         console.print(Text("\n".join(f"  {line}" for line in tail)), soft_wrap=True)
     if history.provenance is not None:
         console.print()
-        for label, text in origins(history.provenance):
-            _print_pair(console, label, text)
+        for name, text in origins(history.provenance):
+            _print_pair(console, name, text)
         if history.provenance.diff:
             console.print()
             shown = words.printable_lines(history.provenance.diff).splitlines()
@@ -67,23 +67,25 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
 
 def headline(results: Results, trial: Trial) -> str:
     """What became of the trial."""
-    who = f"{words.printable(results.round.name)} trial {trial.number}"
+    who = {"round": words.printable(results.round.name), "trial": trial.number}
     if trial.value is not None:
         metric = words.printable(results.objective.metric)
         value = _number(trial.measured or trial.value)
-        return f"{who} completed: {metric} {value} at step {trial.best_step}"
-    reason = f": {words.printable(str(trial.reason))}" if trial.reason else ""
-    return f"{who} {trial.status}{reason}"
+        return worded("trial_completed", metric=metric, value=value, step=trial.best_step, **who)
+    if not trial.reason:
+        return worded("trial_ended", status=label(trial.status), **who)
+    reason = words.printable(str(trial.reason))
+    return worded("trial_ended_why", status=label(trial.status), reason=reason, **who)
 
 
 def _running_line(own: Standing) -> str:
     """How far a running trial is, in words."""
-    parts = ["no step yet" if own.step is None else of_total(own.step, own.total)]
-    parts.append(f"running for {words.duration(own.seconds)}")
+    parts = [worded("no_step") if own.step is None else of_total(own.step, own.total)]
+    parts.append(worded("running_for", seconds=own.seconds))
     if own.rate is not None:
-        parts.append(f"{words.number(own.rate)} steps per second")
+        parts.append(worded("step_rate", rate=own.rate))
     if own.left_s:
-        parts.append(f"about {words.duration(own.left_s)} left")
+        parts.append(worded("time_left", seconds=own.left_s))
     return ", ".join(parts)
 
 
@@ -102,7 +104,7 @@ def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterat
     if trial.number in ranked:
         yield "rank", _said("rank", rank=ranked.index(trial.number) + 1, of=len(ranked))
     if trial.measured is not None and trial.measured.n is not None:
-        yield "measured", f"on {trial.measured.n} examples"
+        yield "measured", worded("on_examples", n=trial.measured.n)
     if now is not None:
         yield "now", _running_line(now)
     if trial.attempts and (now is None or trial.attempts > 1):
@@ -173,7 +175,9 @@ def drawn(values: Sequence[float]) -> str:
     finite = [v for v in values if math.isfinite(v)]
     if not finite or min(finite) <= 0 or max(finite) < _WIDE * min(finite):
         return words.sparkline(values)
-    return words.sparkline([math.log(v) if math.isfinite(v) else v for v in values]) + " log"
+    return words.sparkline([math.log(v) if math.isfinite(v) else v for v in values]) + worded(
+        "log_scale"
+    )
 
 
 def _attempts_table(attempts: Sequence[Attempt]) -> RenderableType:
@@ -184,7 +188,7 @@ def _attempts_table(attempts: Sequence[Attempt]) -> RenderableType:
             str(one.n),
             str(one.start_step),
             words.duration(one.seconds),
-            cell(one.outcome or "running"),
+            cell(label(one.outcome or "running")),
             cell(str(one.cause or "")),
             cell(one.place),
         )
@@ -195,8 +199,8 @@ def origins(provenance: Provenance) -> Iterator[tuple[str, str]]:
     """Which code, packages and machine it came from."""
     yield "command", words.printable(provenance.command)
     if provenance.commit:
-        changed = ", with uncommitted changes" if provenance.diff else ""
-        yield "commit", f"{provenance.commit[:12]}{changed}"
+        commit = provenance.commit[:12]
+        yield "commit", worded("commit_changed", commit=commit) if provenance.diff else commit
     if provenance.untracked:
         yield "untracked", words.printable(", ".join(provenance.untracked))
     if provenance.left_out:
@@ -223,7 +227,7 @@ def _print_pair(console: Console, label: str, text: str) -> None:
 def print_measured(results: Results, found: tuple[Evaluated, ...]) -> None:
     """One line per trial: the objective in training, the evaluation, and at which step."""
     names = list(dict.fromkeys(name for one in found for name in one.metrics))
-    proxy = f"{results.objective.metric} then"
+    proxy = worded("metric_then", metric=results.objective.metric)
     made = table("trial", "at step", proxy, *names, "", right=("trial", "at step", proxy, *names))
     for one in found:
         made.add_row(

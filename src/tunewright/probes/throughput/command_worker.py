@@ -168,7 +168,15 @@ class _StampedControl:
         """What `current_run` in the program makes a handle from: no trial of a round."""
         run = self.run
         trial = Assignment(
-            0, 1, None, "", run.configuration, 0, 0, run.folder, eval_every=run.eval_every
+            trial=0,
+            attempt=1,
+            number=None,
+            round="",
+            configuration=run.configuration,
+            seed=0,
+            split_seed=0,
+            folder=run.folder,
+            eval_every=run.eval_every,
         )
         return trial, minimize("loss"), Meaning()
 

@@ -80,7 +80,15 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
         doubt[feasible] = (told_sd / spread) ** 2
     data = Data(features[learns], values[learns], doubt[learns])
     fit, keep = _few(data, _FIT_MOST), _few(data, KEEP_MOST)
-    parameters = fitted(kernel, encoding.group, columns, fit.features, fit.values, prior, fit.doubt)
+    parameters = fitted(
+        kernel,
+        encoding.group,
+        columns=columns,
+        features=fit.features,
+        values=fit.values,
+        prior=prior,
+        doubt=fit.doubt,
+    )
     fit_mean = recipe.mean == "fitted"
     process = conditioned(parameters, keep.features, keep.values, keep.doubt, fit_mean)
     second = None
@@ -89,7 +97,16 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
         second = learned_feasibility(
             kernel, encoding.group, columns, features[some], feasible[some], Prior()
         )
-    return Model(encoding, process, second, warp, shift, spread, data, prior)
+    return Model(
+        encoding=encoding,
+        process=process,
+        feasible=second,
+        warp=warp,
+        shift=shift,
+        spread=spread,
+        data=data,
+        prior=prior,
+    )
 
 
 def for_search(history: History, recipe: Recipe) -> Model:
@@ -167,7 +184,8 @@ class Recipe:
     length: float = -1.6  # logarithm of the length scale expected in one dimension
     first: int = 0  # quasi-random trials before the model is asked; 0: by the number of dimensions
     mean: Literal["average", "fitted"] = "fitted"  # what is expected far from all data
-    belief: float = 3.0  # weight of the user's beliefs, divided by the number of outcomes; 0: none
+    # weight of the user's beliefs after 10 outcomes, times 10; it falls with their square; 0: none
+    belief: float = 3.0
     # noise's share in the variance of plain values from which a study without divergence is noisy:
     # the model then sees plain values around their average; 0: never
     noisy: float = 0.005

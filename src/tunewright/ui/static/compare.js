@@ -7,7 +7,7 @@ import { Status, toRound, toTrial, Waiting } from "./parts.js";
 import { useDark, useLoaded } from "./hooks.js";
 import { colour } from "./palette.js";
 import { html } from "./vendor/htm-preact.js";
-import { duration, number, shown, word } from "./words.js";
+import { duration, number, says, shown, word } from "./words.js";
 
 const MOST = 8;
 
@@ -58,7 +58,7 @@ export function Compare({ query }) {
   if (wanted.length < 2) return html`<h1>${word("compare")}</h1><p class="state empty">${word("pickSome")}</p>`;
   const trials = /** @type {any[] | null} */ (found.data);
   if (!trials) return html`<h1>${word("compare")}</h1><${Waiting} of=${found} />`;
-  const label = (/** @type {any} */ t) => `${t.round} trial ${t.number}`;
+  const label = (/** @type {any} */ t) => says.trialOf(t.round, t.number);
   const metrics = [...new Set(trials.flatMap((t) => Object.keys(t.curves)))];
   const configuration = differing(trials.map((t) => t.configuration));
   const code = differing(trials.map(origin));
@@ -85,5 +85,5 @@ export function Compare({ query }) {
 
 /** @param {any[]} trials @param {string} metric @param {boolean} dash */
 const lines = (trials, metric, dash) =>
-  trials.map((t, i) => ({ label: `${t.round} trial ${t.number}`, ...(t.curves[metric] || { steps: [], values: [] }), dash, ink: i }))
+  trials.map((t, i) => ({ label: says.trialOf(t.round, t.number), ...(t.curves[metric] || { steps: [], values: [] }), dash, ink: i }))
     .filter((one) => one.steps.length);

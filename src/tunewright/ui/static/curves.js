@@ -5,7 +5,7 @@ import { toTrial, Waiting } from "./parts.js";
 import { useDark, useLoaded, useWidth } from "./hooks.js";
 import { colour } from "./palette.js";
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
-import { number, word } from "./words.js";
+import { number, says, word } from "./words.js";
 
 export const MOST_LINES = 12;
 const HEIGHT = 320;
@@ -217,7 +217,7 @@ function Plot({ crowd, lines, trials, ends, round, names }) {
     }, data, into);
     return () => made.destroy();
   }, [crowd, lines, width, dark, trials.join(), JSON.stringify(ends)]);
-  const said = `${names.filter(Boolean).join(", ")} by step, for trials ${trials.join(", ")}`;
+  const said = says.byStep(names.filter(Boolean).join(", "), trials.join(", "));
   return html`<div class="plot" ref=${place}>
     <div class="space" ref=${canvas} role="img" aria-label=${said}></div>
     <ul class="legend" aria-label=${word("trials")}>

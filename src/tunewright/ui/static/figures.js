@@ -5,7 +5,7 @@ import { useDark, useWidth } from "./hooks.js";
 import { marks } from "./scatter.js";
 import { colour } from "./palette.js";
 import { html } from "./vendor/htm-preact.js";
-import { number, shown, word, wordOr } from "./words.js";
+import { number, says as said, shown, word, wordOr } from "./words.js";
 
 const HEIGHT = 230;
 const PAD = { left: 56, right: 12, top: 12, bottom: 40 };
@@ -86,10 +86,10 @@ function Isolation({ data, says, onSelect }) {
         ${thinned(arm.values).map((v, n) => v < limits.low || v > limits.high ? null : html`<circle cx=${x + 1.4 * half * aside(n + 1)} cy=${at.y(v)} r="2.4" fill=${ink} fill-opacity="0.35" />`)}
         ${arm.luck && html`<rect x=${x - 5} width="10" y=${at.y(arm.luck[1])} height=${Math.max(2, at.y(arm.luck[0]) - at.y(arm.luck[1]))} fill=${ink} fill-opacity="0.45" rx="2" />`}
         ${arm.best !== null && html`<g class="pick" onClick=${() => typeof arm.trial === "number" && onSelect([arm.trial])}>
-          <path d=${`M${x - half} ${at.y(arm.best)}H${x + half}`} stroke=${ink} stroke-width="3" /><title>trial ${arm.trial}: ${arm.best}</title></g>`}
+          <path d=${`M${x - half} ${at.y(arm.best)}H${x + half}`} stroke=${ink} stroke-width="3" /><title>${said.trial(arm.trial)}: ${arm.best}</title></g>`}
         ${arm.best !== null && sd !== null && html`<path class="bar" d=${`M${x - 4} ${at.y(arm.best - sd)}h8m-4 0V${at.y(arm.best + sd)}m-4 0h8`} />`}
         <text class="tick middle" x=${x} y=${at.y0 + 16}>${shown(arm.value)}</text>
-        <text class="tick middle faint" x=${x} y=${at.y0 + 31}>${arm.trials} trials${arm.infeasible && each > 110 ? `, ${arm.infeasible} ✕` : ""}</text></g>`;
+        <text class="tick middle faint" x=${x} y=${at.y0 + 31}>${said.trials(arm.trials)}${arm.infeasible && each > 110 ? `, ${arm.infeasible} ✕` : ""}</text></g>`;
     });
   }}<//><p class="key">${word("noiseBars")}</p>`;
 }
@@ -104,7 +104,7 @@ function Ranged({ data, says }) {
     const x = (/** @type {number} */ p) => at.x0 + (at.x1 - at.x0) * p;
     return html`<g>${own.values.map((/** @type {number} */ v, /** @type {number} */ i) => i % every ? null : html`<circle cx=${x(own.positions[i])} cy=${at.y(v)} r="2.4" fill=${colour(dark, 0)} fill-opacity="0.35" />`)}
       ${own.buckets.map((/** @type {any} */ b) => html`<g><rect class="band" x=${x(b.low)} width=${Math.max(2, x(b.high) - x(b.low))} y=${at.y(Math.max(...b.band))} height=${Math.abs(at.y(b.band[0]) - at.y(b.band[1]))} />
-        <circle cx=${x(b.best_at)} cy=${at.y(b.best)} r="4.5" fill=${colour(dark, 1)}><title>${b.best} (${b.trials} trials)</title></circle></g>`)}</g>`;
+        <circle cx=${x(b.best_at)} cy=${at.y(b.best)} r="4.5" fill=${colour(dark, 1)}><title>${b.best} (${said.trials(b.trials)})</title></circle></g>`)}</g>`;
   }}<//>`;
 }
 
@@ -154,7 +154,7 @@ function BestOfK({ data, says }) {
         const x = at.x0 + each * (ks.indexOf(b.k) + 0.5) + wide * (n - (studies.length - 1) / 2);
         const q = b.quantiles.map(at.y);
         const ink = colour(dark, n);
-        return html`<g><title>${`${study.study} best of ${b.k}: mean ${number(b.mean)}`}</title>
+        return html`<g><title>${said.bestOf(study.study, b.k, number(b.mean))}</title>
           <line x1=${x} x2=${x} y1=${q[0]} y2=${q[4]} stroke=${ink} stroke-width="1.3" />
           <rect x=${x - wide / 2 + 1} width=${Math.max(2, wide - 2)} y=${Math.min(q[1], q[3])} height=${Math.max(1.5, Math.abs(q[1] - q[3]))} fill=${ink} fill-opacity="0.55" />
           <line x1=${x - wide / 2 + 1} x2=${x + wide / 2 - 1} y1=${q[2]} y2=${q[2]} stroke=${ink} stroke-width="2.2" /></g>`;
@@ -183,7 +183,7 @@ function Sensitivity({ data }) {
 
 /** @param {{data: any}} props */
 function GradientNorm({ data }) {
-  const curves = data.trials.map((/** @type {any} */ t, /** @type {number} */ i) => ({ label: `trial ${t.trial}`, steps: t.curve.steps, values: t.curve.values, ink: i }));
+  const curves = data.trials.map((/** @type {any} */ t, /** @type {number} */ i) => ({ label: said.trial(t.trial), steps: t.curve.steps, values: t.curve.values, ink: i }));
   return html`<${Overlay} curves=${curves} name=${data.metric} bare />`;
 }
 

@@ -5,7 +5,7 @@ import { json, post } from "./api.js";
 import { html, useEffect, useState } from "./vendor/htm-preact.js";
 import { Chip, Progress, Stale, toRound, toTrial, Waiting } from "./parts.js";
 import { useLoaded, useRepeatedly } from "./hooks.js";
-import { age, number, word } from "./words.js";
+import { age, number, says, word } from "./words.js";
 
 const AT_ONCE = 20; // rounds whose best value is asked for in one request
 const LARGE = 2000; // trials; a round with more is asked for alone, after the others
@@ -96,7 +96,7 @@ function Place({ of }) {
   if (!of) return "–";
   const trial = of.trial ?? of.number;
   if (!of.round || typeof trial !== "number") return `${of.round || ""} ${trial ?? ""}`;
-  return html`<a href=${toTrial(of.round, trial)}>${of.round} trial ${trial}</a>`;
+  return html`<a href=${toTrial(of.round, trial)}>${says.trialOf(of.round, trial)}</a>`;
 }
 
 const VERDICTS = /** @type {const} */ (["warn", "note", "ok"]);

@@ -2,7 +2,7 @@
 
 import { post, ofRound } from "./api.js";
 import { html, useState } from "./vendor/htm-preact.js";
-import { age, duration, word } from "./words.js";
+import { age, duration, says, statusWord, word, wordOr } from "./words.js";
 
 /** What to show until there is data. @param {{of: {state: string, error: Error | null, again?: () => void}}} props */
 export function Waiting({ of }) {
@@ -16,11 +16,10 @@ export const Stale = ({ of }) =>
   of.state === "failed" && of.data ? html`<p class="state stale" role="status">${word("stale")}</p>` : null;
 
 const MARKS = { ok: "✓", note: "i", warn: "!", cannot_judge: "?" };
-const NAMES = { ok: "ok", note: "note", warn: "warning", cannot_judge: "cannot judge" };
 
 /** A verdict as a chip: sign, colour and word. @param {{verdict: keyof typeof MARKS, children?: any}} props */
 export const Chip = ({ verdict, children }) =>
-  html`<span class="chip ${verdict}"><b aria-hidden="true">${MARKS[verdict]}</b> ${children || NAMES[verdict]}</span>`;
+  html`<span class="chip ${verdict}"><b aria-hidden="true">${MARKS[verdict]}</b> ${children || wordOr(`verdict_${verdict}`)}</span>`;
 
 /** A command with a button that copies it. @param {{command: string}} props */
 export function Command({ command }) {
@@ -50,7 +49,7 @@ export const Tile = ({ name, value, title }) =>
 const ORDER = ["completed", "infeasible", "pruned", "failed", "running", "pending"];
 
 /** Counts of trials in words. @param {Record<string, number>} counts */
-export const counted = (counts) => ORDER.filter((s) => counts[s]).map((s) => `${counts[s]} ${s}`).join(", ");
+export const counted = (counts) => ORDER.filter((s) => counts[s]).map((s) => says.counted(counts[s], statusWord(s))).join(", ");
 
 /** The share of trials in each state, as a bar. @param {{counts: Record<string, number>}} props */
 export function Progress({ counts }) {
@@ -60,7 +59,7 @@ export function Progress({ counts }) {
 }
 
 /** A trial's status: a mark and a word. @param {{status: string}} props */
-export const Status = ({ status }) => html`<span class="status ${status}">${status}</span>`;
+export const Status = ({ status }) => html`<span class="status ${status}">${statusWord(status)}</span>`;
 
 /** The notes of a round, and a field for another where that is allowed. @param {{name: string, notes: any[], allowed: boolean, onWritten: () => void}} props */
 export function Notes({ name, notes, allowed, onWritten }) {

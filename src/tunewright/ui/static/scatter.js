@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 import { useWidth } from "./hooks.js";
 import { colour } from "./palette.js";
-import { number } from "./words.js";
+import { number, says } from "./words.js";
 
 const ACTIVE = 65534; // the largest position; the next number stands for "not a hyperparameter of this trial"
 const PAD = { left: 52, right: 12, top: 10, bottom: 24 };
@@ -127,7 +127,7 @@ export function Scatter({ axis, at, table, scale, selected, best, dark, onSelect
   return html`<figure class="panel">
     <figcaption title=${axis.column}>${label}<small class="range">${axis.range}</small></figcaption>
     <div class="canvas" ref=${place}>
-      <canvas ref=${canvas} role="img" aria-label=${`Objective by ${label}; the table of trials has the values`}
+      <canvas ref=${canvas} role="img" aria-label=${says.objectiveBy(label)}
         onPointerDown=${(/** @type {any} */ e) => {
           if (e.button) return;
           e.currentTarget.setPointerCapture(e.pointerId);
@@ -143,7 +143,7 @@ export function Scatter({ axis, at, table, scale, selected, best, dark, onSelect
         onPointerCancel=${() => setDrag(null)}
         onPointerUp=${end}></canvas>
       ${brush && html`<i class="brush" style=${brush}></i>`}
-      ${hover >= 0 && html`<output class="tip">trial ${table.head.labels?.[hover] ?? table.arrays.number[hover]}: ${number(table.arrays.value[hover])}</output>`}
+      ${hover >= 0 && html`<output class="tip">${says.trial(table.head.labels?.[hover] ?? table.arrays.number[hover])}: ${number(table.arrays.value[hover])}</output>`}
     </div></figure>`;
 }
 

@@ -6,7 +6,7 @@ import { Overlay } from "./overlay.js";
 import { Command, Notes, Stale, Status, Stop, Tile, toDiagnosis, toRound, toTrial, Waiting } from "./parts.js";
 import { useLoaded, useRepeatedly } from "./hooks.js";
 import { html, useEffect, useRef } from "./vendor/htm-preact.js";
-import { age, duration, number, shown, word } from "./words.js";
+import { age, duration, number, says, shown, word } from "./words.js";
 
 const AGAIN_MS = 2000; // while the trial runs
 
@@ -21,7 +21,7 @@ export function Trial({ parts }) {
   const trial = /** @type {any} */ (page.data);
   const running = trial?.status === "running" || trial?.status === "pending";
   useRepeatedly(() => [page, curves, log].forEach((one) => one.again()), AGAIN_MS, running);
-  const title = html`<a href=${toRound(name || "")}>${name}</a> trial ${text}`;
+  const title = html`<a href=${toRound(name || "")}>${name}</a> ${says.trial(text)}`;
   if (!trial) return html`<h1>${title}</h1><${Waiting} of=${page} />`;
   const own = /** @type {any} */ (round.data);
   const allowed = Boolean(own?.allow.includes("actions"));
@@ -82,7 +82,7 @@ function Log({ data }) {
 function Origin({ own, folder, seed }) {
   if (!own) return html`<p class="state empty">${word("noProvenance")}</p>`;
   const { diff, packages, sources, untracked, left_out, ...facts } = own;
-  const plain = Object.fromEntries(Object.entries({ ...facts, "trial folder": folder, seed }).filter(([, v]) => v !== "" && v !== null && !(Array.isArray(v) && !v.length)));
+  const plain = Object.fromEntries(Object.entries({ ...facts, [word("trialFolder")]: folder, seed }).filter(([, v]) => v !== "" && v !== null && !(Array.isArray(v) && !v.length)));
   return html`<${Facts} facts=${plain} />
     <details><summary>${word("packages")} (${Object.keys(packages || {}).length})</summary><${Facts} facts=${packages || {}} /></details>
     ${diff && html`<details><summary>${word("codeChange")}</summary><pre tabindex="0">${diff}</pre></details>`}`;

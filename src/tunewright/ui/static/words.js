@@ -1,4 +1,9 @@
-// Every fixed word of the pages, by key, so that another language is another module.
+// Every fixed word of the pages, by key; Chinese is another module. The page's `lang` chooses.
+
+import { CHINESE, CHINESE_SAYS } from "./words_zh.js";
+
+/** Whether the page is in Chinese. */
+const chinese = document.documentElement.lang.startsWith("zh");
 
 export const WORDS = {
   pages: "Pages",
@@ -133,13 +138,65 @@ export const WORDS = {
   value: "Value",
   tableHint: "arrows move, x selects, Enter opens",
   best_: "best",
+  verdict_ok: "ok",
+  verdict_note: "note",
+  verdict_warn: "warning",
+  verdict_cannot_judge: "cannot judge",
+  status_completed: "completed",
+  status_infeasible: "infeasible",
+  status_pruned: "pruned",
+  status_failed: "failed",
+  status_running: "running",
+  status_pending: "pending",
+  trialFolder: "trial folder",
+  // steps of a campaign
+  baseline: "baseline",
+  explore: "explore",
+  exploit: "exploit",
+  repeat: "repeat",
+  repair: "repair",
+  widen: "widen",
+  narrow: "narrow",
+  regularise: "regularise",
+  fix: "fix",
+  extend: "extend",
+  launch: "launch",
+  test: "test",
 };
 
+/** Words around numbers and names. */
+export const SAYS = {
+  /** @param {string} round @param {number | string} trial */
+  trialOf: (round, trial) => `${round} trial ${trial}`,
+  /** @param {number | string} trial */
+  trial: (trial) => `trial ${trial}`,
+  /** @param {number | string} count */
+  trials: (count) => `${count} trials`,
+  /** @param {number} count @param {string} status */
+  counted: (count, status) => `${count} ${status}`,
+  /** @param {string} study @param {number} k @param {string} mean */
+  bestOf: (study, k, mean) => `${study} best of ${k}: mean ${mean}`,
+  /** @param {string} axis */
+  objectiveBy: (axis) => `Objective by ${axis}; the table of trials has the values`,
+  /** @param {string} names @param {string} trials */
+  byStep: (names, trials) => `${names} by step, for trials ${trials}`,
+  justNow: "just now",
+  /** @param {number} count @param {string} unit */
+  ago: (count, unit) => `${count} ${unit} ago`,
+  units: { ms: "ms", s: "s", min: "min", h: "h", days: "days" },
+};
+
+const words = chinese ? CHINESE : WORDS;
+export const says = chinese ? CHINESE_SAYS : SAYS;
+
 /** @param {keyof typeof WORDS} key */
-export const word = (key) => WORDS[key];
+export const word = (key) => words[key];
 
 /** A word for a key that may be unknown. @param {string} key */
-export const wordOr = (key) => /** @type {Record<string, string>} */ (WORDS)[key] || key.replaceAll("_", " ");
+export const wordOr = (key) => /** @type {Record<string, string>} */ (words)[key] || key.replaceAll("_", " ");
+
+/** A word for a status that may be unknown. @param {string} status */
+export const statusWord = (status) => /** @type {Record<string, string>} */ (words)[`status_${status}`] || status;
 
 /** A number with four significant digits. @param {number | null | undefined} x */
 export function number(x) {
@@ -159,18 +216,20 @@ export function shown(v) {
 
 /** Seconds as a reader says them. @param {number} s */
 export function duration(s) {
+  const { ms, s: seconds, min, h, days } = says.units;
   if (!s) return "–";
-  if (s < 1) return `${Number((1000 * s).toPrecision(2))} ms`;
-  if (s < 60) return `${Number(s.toPrecision(3))} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
-  if (s < 172800) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
-  return `${Math.round(s / 86400)} days`;
+  if (s < 1) return `${Number((1000 * s).toPrecision(2))} ${ms}`;
+  if (s < 60) return `${Number(s.toPrecision(3))} ${seconds}`;
+  if (s < 3600) return `${Math.floor(s / 60)} ${min} ${Math.floor(s % 60)} ${seconds}`;
+  if (s < 172800) return `${Math.floor(s / 3600)} ${h} ${Math.floor((s % 3600) / 60)} ${min}`;
+  return `${Math.round(s / 86400)} ${days}`;
 }
 
 /** How long ago. @param {string} iso */
 export function age(iso) {
   const s = (Date.now() - Date.parse(iso)) / 1000;
-  if (s < 60) return "just now";
-  const [unit, size] = s < 3600 ? ["min", 60] : s < 172800 ? ["h", 3600] : ["days", 86400];
-  return `${Math.floor(s / Number(size))} ${unit} ago`;
+  if (s < 60) return says.justNow;
+  const { min, h, days } = says.units;
+  if (s < 3600) return says.ago(Math.floor(s / 60), min);
+  return s < 172800 ? says.ago(Math.floor(s / 3600), h) : says.ago(Math.floor(s / 86400), days);
 }

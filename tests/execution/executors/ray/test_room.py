@@ -6,7 +6,7 @@ import pytest
 from tests.execution.cluster_programs import wait_for
 
 from tunewright.errors import TunewrightError
-from tunewright.execution.executors.ray import room as ray_room
+from tunewright.execution.executors.ray import resources as ray_room
 from tunewright.execution.executors.ray.resources import Room
 
 
