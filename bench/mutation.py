@@ -54,7 +54,7 @@ from mutation_live import (  # noqa: E402
     live_functions,
     without_shrinking,
 )
-from mutation_page import write_page  # noqa: E402
+from mutation_page import MOVED, alive, key_of, read, write_page  # noqa: E402
 
 FOLDERS = ("stats", "launches", "checks")
 TESTS = (*FOLDERS, "advice", "messages")
@@ -80,17 +80,19 @@ def sample(arguments: argparse.Namespace) -> dict[Path, list[Mutant]]:
     return chosen
 
 
-def survivors(lines: list[Line]) -> dict[Path, list[Mutant]]:
-    """The mutants of raw lines that no test killed, found again in today's source by their text."""
+def survivors(lines: list[Line], later: list[Line]) -> dict[Path, list[Mutant]]:
+    """The mutants that no test killed so far, found again in today's source by their text."""
     chosen: dict[Path, list[Mutant]] = defaultdict(list)
+    now = {key_of(one): one["outcome"] for one in later}
     for line in lines:
-        if line["outcome"] == "killed" or line["file"].endswith("__init__.py"):
+        if not alive(line, now) or line["file"].endswith("__init__.py"):
             continue
-        path = SOURCE / line["file"]
+        file = MOVED.get(line["file"], line["file"])
+        path = SOURCE / file
         like = [
             one
             for one in (mutants(path.read_text(encoding="utf-8")) if path.exists() else [])
-            if all(getattr(one, key) == line[key] for key in ("kind", "within", "before", "after"))
+            if key_of({**dataclasses.asdict(one), "file": file}) == key_of(line)
         ]
         if like:
             chosen[path].append(min(like, key=lambda one: abs(one.line - line["line"])))
@@ -324,8 +326,9 @@ def main() -> None:
     if not arguments.table:
         if arguments.again:
             lines = [json.loads(line) for line in arguments.out.read_text().splitlines()]
-            chosen, out = survivors(lines), again
-            out.unlink(missing_ok=True)
+            later = [one for one in read(again) if one["outcome"] == "killed"]
+            chosen, out = survivors(lines, later), again
+            out.write_text("".join(json.dumps(one) + "\n" for one in later), encoding="utf-8")
         else:
             chosen, out = sample(arguments), arguments.out
             out.unlink(missing_ok=True)

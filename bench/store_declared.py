@@ -1,16 +1,18 @@
-"""Does a round of many declared trials cost more to begin, to ask, to end a trial of?
+"""Does a round of many declared trials cost more to begin, to ask, to end a trial of, to read?
 
     python bench/store_declared.py [--declared 100,10000,100000] [--asks 20] [--turns 3]
 
 For each number of declared trials: CPU seconds, rows written and thousands of steps of SQLite's
 virtual machine (a count without noise: it grows with every row that is looked at) of beginning the
-round, of one ask of Halton and of the Bayesian search, of ending a trial, and of resuming. Each
-turn is a process and a store of its own. Prints one JSON line per measurement, then a table.
+round, of one ask of Halton and of the Bayesian search, of ending a trial, of resuming, and of
+reading: the round with its best trial, the checklist, what `show` prints. Each turn is a process
+with a separate store. Prints one JSON line per measurement, then a table.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import multiprocessing
 import sqlite3
@@ -22,9 +24,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from sqlalchemy import Engine, event
 
 import tunewright as tw
+from tunewright.present.terminal.round_page import print_round
 
 SPAWN = multiprocessing.get_context("spawn")
 OBJECTIVE = tw.minimize("valid_error")
@@ -86,6 +90,9 @@ def one_turn(answers: Any, kind: str, declared: int, asks: int, folder: str) -> 
         warm.log(1, valid_error=0.5)
         warm.finish()
     search(kind).suggest(a_round(4).studies[0], (), 2)
+    first = tw.load(str(Path(folder, "first.db")), "bench")
+    tw.check(first)
+    print_round(first, Console(file=io.StringIO(), width=100))
 
     def noted(name: str, work: Callable[[], Any], times: int = 1) -> Any:
         with Meter() as meter:
@@ -107,6 +114,10 @@ def one_turn(answers: Any, kind: str, declared: int, asks: int, folder: str) -> 
     session.close()
     with noted("resume", lambda: tw.open_round(a_round(declared), OBJECTIVE, url, search(kind))):
         pass
+    results = noted("load", lambda: tw.load(url, "bench"))
+    noted("best and counts", lambda: (results.best(), results.counts, results.size))
+    noted("check", lambda: tw.check(results))
+    noted("show", lambda: print_round(results, Console(file=io.StringIO(), width=100)))
     answers.put(found)
 
 

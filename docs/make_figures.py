@@ -14,7 +14,8 @@ import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.messages import Message
 from tunewright.present import figures as plots
-from tunewright.present.figures.figure import COLOURS, GRID, Figure
+from tunewright.present.figures import style
+from tunewright.present.figures.figure import Figure
 from tunewright.probes.critical_batch import CriticalBatch, SizePoint, fit_scaling, luck
 from tunewright.probes.rate_sweep import SweptRate
 from tunewright.probes.throughput.knee import knee
@@ -133,13 +134,13 @@ def questions() -> Figure[dict[str, dict[str, np.ndarray]]]:
 
     def draw(canvas: Any, data: dict[str, dict[str, np.ndarray]]) -> None:
         places = canvas.subplots(2, 4, sharex=True, sharey=True).flatten()
-        colours = {valid: COLOURS[0], train: COLOURS[1], "by chance": COLOURS[5]}
+        colours = {valid: style.COLOURS[0], train: style.COLOURS[1], "by chance": style.COLOURS[5]}
         for place, (title, lines) in zip(places, data.items(), strict=True):
             for name, values in lines.items():
                 dashes = "--" if name == "by chance" else "-"
                 place.plot(values, dashes, color=colours[name], label=name, linewidth=1.3)
             place.set_title(title)
-            place.grid(color=GRID)
+            place.grid(color=style.GRID)
             place.legend(loc="center right" if title == "baseline" else "upper right")
             place.set_xticks([])
 

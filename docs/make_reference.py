@@ -1,4 +1,4 @@
-"""Write docs/reference.md: every public name of Python, by its signature and its docstring."""
+"""Write docs/reference/: every public name of Python, by its signature and its docstring."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import enum
 import inspect
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import tunewright as tw
 
-PAGE = Path(__file__).parent / "reference.md"
+FOLDER = Path(__file__).parent
 GROUPS = {
     "What will be tried": (
         *(
@@ -101,27 +101,51 @@ MODULES = {
 }
 
 
-def page() -> str:
-    """The whole page."""
-    lines = [
+def pages() -> dict[str, str]:
+    """The index and a page for each group, by their names in docs/."""
+    listed = [f"- [{title}](reference/{slug(title)}.md): {contents(title)}" for title in GROUPS]
+    index = [
         "# Python, name by name",
         "",
         "`import tunewright as tw`. Written by `python docs/make_reference.py` from signatures and",
         "docstrings; a test keeps it so. Commands are in [cli.md](cli.md).",
+        "",
+        *listed,
     ]
+    found = {"reference.md": "\n".join(index) + "\n"}
     for title, names in GROUPS.items():
-        lines += ["", f"## {title}", ""]
-        for name in names:
-            if name in MODULES:
-                module = getattr(tw, name)
-                lines += ["", f"`tw.{name}`: {sentence(module)}", ""]
-                for inner in MODULES[name]:
-                    lines += entry(f"{name}.{inner}", getattr(module, inner))
-            else:
-                found: Any = tw
-                for part in name.split("."):
-                    found = getattr(found, part)
-                lines += entry(name, found)
+        found[f"reference/{slug(title)}.md"] = page(title, names)
+    return found
+
+
+def slug(title: str) -> str:
+    """The name of a group's file.
+
+    >>> slug("For others, and for agents")
+    'for_others_and_for_agents'
+    """
+    return re.sub(r"\W+", "_", title.lower()).strip("_")
+
+
+def contents(title: str) -> str:
+    """The names of a group, for the index."""
+    return ", ".join(f"`tw.{name}`" for name in GROUPS[title])
+
+
+def page(title: str, names: Sequence[str]) -> str:
+    """One group: its names, and what each namespace among them holds."""
+    lines = [f"# {title}", "", "Part of [Python, name by name](../reference.md).", ""]
+    for name in names:
+        if name in MODULES:
+            module = getattr(tw, name)
+            lines += ["", f"`tw.{name}`: {sentence(module)}", ""]
+            for inner in MODULES[name]:
+                lines += entry(f"{name}.{inner}", getattr(module, inner))
+        else:
+            found: Any = tw
+            for part in name.split("."):
+                found = getattr(found, part)
+            lines += entry(name, found)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 
@@ -189,4 +213,6 @@ def default(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    (FOLDER / "reference").mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

@@ -24,6 +24,7 @@ OUTSIDE = "repository"  # where files from outside docs/ are on the site
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "bash", ".yml": "yaml", ".json": "json"}
 HOME = "README.md"
+FIGURE = re.compile(r'<p>(<img alt="([^"]+)"[^>]*>)</p>')
 SHIM = "https://unpkg.com/iframe-worker/shim"
 
 
@@ -71,7 +72,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         there = posixpath.relpath(place_of(target), posixpath.dirname(page.file.src_uri) or ".")
         return f"{before}{there}{anchor or ''}{after}"
 
-    return LINK.sub(replaced, markdown)
+    return LINK.sub(replaced, markdown + rates_of(path))
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Show the description of a picture that stands alone as its caption.
+
+    >>> on_page_content('<p><img alt="A curve" src="a.png"></p>', None, None, None)
+    '<figure><img alt="A curve" src="a.png"><figcaption>A curve</figcaption></figure>'
+    """
+    return FIGURE.sub(r"<figure>\1<figcaption>\2</figcaption></figure>", html)
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
@@ -83,6 +93,25 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
     """The same for pages that the theme makes alone, such as 404."""
     return output.replace(SHIM, "/assets/iframe-worker.js")
+
+
+def rates_of(path: str) -> str:
+    """For the page of a check: its line of the measured error rates; else nothing.
+
+    >>> print(rates_of("docs/checks/boundary.md").splitlines()[2])
+    ## How often it is wrong
+    >>> rates_of("docs/quickstart.md")
+    ''
+    """
+    if posixpath.dirname(path) != "docs/checks":
+        return ""
+    lines = (ROOT / "docs/methods.md").read_text(encoding="utf-8").splitlines()
+    row = next((one for one in lines if one.startswith(f"| [{Path(path).stem}]")), None)
+    if row is None:  # its rates are those of a table that all questions about curves share
+        return ""
+    table = lines.index(next(one for one in lines if one.startswith("| question | false")))
+    shown = [*lines[table : table + 2], row.replace("](#", "](methods.md#").replace("](", "](../")]
+    return "\n\n## How often it is wrong\n\n" + "\n".join(shown) + "\n"
 
 
 def place_of(path: str) -> str:
@@ -143,7 +172,7 @@ def reference() -> Iterator[tuple[str, str]]:
     listed: list[str] = []
     shown: set[str] = set()  # a name that is in two namespaces has one entry
     for title, names in maker.GROUPS.items():
-        slug = re.sub(r"\W+", "_", title.lower()).strip("_")
+        slug = maker.slug(title)
         listed.append(f"- [{title}]({slug}.md)")
         parts = [f"# {title}"]
         for name in names:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -39,23 +38,27 @@ def test_example_runs(program: Path, tmp_path: Path) -> None:
     assert done.stdout.strip(), "an example shows something"
 
 
-def section(title: str, language: str) -> str:
-    """The first block of code below a heading of the README."""
+def section(title: str, language: str, position: int = 0) -> str:
+    """A block of code below a heading of the README."""
     text = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"## {title}\n")[2]
-    found = re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)
-    assert found is not None, f"{title} has a block of {language}"
-    return found[1]
+    text = text.partition("\n## ")[0]
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)[position]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the training program that the README's first lines use, and nothing else."""
-    shutil.copy(ROOT / "examples" / "train_script.py", tmp_path)
+    """A folder with the training program that the README shows first, and nothing else."""
+    program = section("Five lines", "python")
+    (tmp_path / "train_script.py").write_text(program, encoding="utf-8")
     return tmp_path
 
 
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
 def test_the_five_lines_of_the_readme_run(folder: Path) -> None:
-    lines = section("Five lines", "python")
+    lines = section("Five lines", "python", 1)
     assert len(lines.splitlines()) == 5
     program = folder / "five.py"
     program.write_text(lines, encoding="utf-8")

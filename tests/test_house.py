@@ -30,6 +30,7 @@ LEAVES = (
     "errors",
     "finding",
     "measured",
+    "nearest",
     "_jax_arrays",
     "_namespace",
     "_typed_tree",
@@ -206,8 +207,8 @@ READ_FOREIGN_TEXT = {
     "pipeline/capture.py",
     *("design/schedule.py", "execution/command.py", "execution/executors/ray/cluster.py"),
     *("execution/line_patterns.py", "execution/line_proposals.py"),
-    *("execution/shell_syntax.py", "execution/processes/output.py"),
-    *("execution/executors/ray/place.py", "execution/processes/attempt.py"),
+    *("execution/command_syntax.py", "execution/processes/output.py"),
+    *("execution/executors/ray/crew.py", "execution/processes/attempt.py"),
     "present/figures/figure.py",
     *("importers/_wandb.py", "pipeline/memory.py", "probes/throughput/probe_worker.py"),
 }
@@ -304,12 +305,13 @@ def test_a_misspelt_public_name_is_answered_with_the_nearest() -> None:
 def test_every_command_is_documented() -> None:
     from tunewright.cli.main import app
 
-    documented = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    pages = (ROOT / "docs" / "cli").glob("*.md")
+    documented = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     commands = get_command(app).commands  # type: ignore[attr-defined]
     assert commands
     for name, command in commands.items():
         assert command.help, f"{name} has no help"
-        assert f"tunewright {name}" in documented, f"docs/cli.md does not show `tunewright {name}`"
+        assert f"tunewright {name}" in documented, f"docs/cli/ does not show `tunewright {name}`"
 
 
 def test_every_command_that_is_advised_exists() -> None:
@@ -358,6 +360,17 @@ def speaks(function: ast.FunctionDef, beside: dict[str, ast.FunctionDef]) -> boo
         return True
     called = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & beside.keys()
     return any(speaks(beside[name], beside) for name in called - {function.name})
+
+
+def test_no_page_is_longer_than_300_lines() -> None:
+    pages = [ROOT / "README.md", ROOT / "README.zh-CN.md", *(ROOT / "docs").rglob("*.md")]
+    lengths = {page.name: len(page.read_text(encoding="utf-8").splitlines()) for page in pages}
+    assert not {name: lines for name, lines in lengths.items() if lines > 300}
+
+
+def test_every_picture_of_a_page_has_a_caption() -> None:
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert "![](" not in page.read_text(encoding="utf-8"), f"{page.name}: describe the picture"
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:

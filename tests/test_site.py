@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -49,13 +50,34 @@ def test_the_search_finds_pages_and_docstrings(site: Path) -> None:
     assert "python/what_will_be_tried.html" in index
 
 
+def test_chinese_pages_are_cut_into_words_for_the_search(site: Path) -> None:
+    index = (site / "search" / "search_index.js").read_text(encoding="utf-8")
+    pages = json.loads(index[index.index("{") : index.rindex("}") + 1])["docs"]
+    chinese = [page for page in pages if page["location"].startswith("zh/")]
+    assert len(chinese) > 20, "each heading of a page is one entry"
+    cut = [page for page in chinese if "\u200b" in page["text"] + page["title"]]
+    assert len(cut) > 0.8 * len(chinese)
+
+
+def test_the_page_of_a_check_has_its_error_rates(site: Path) -> None:
+    page = (site / "checks" / "boundary.html").read_text(encoding="utf-8")
+    row = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8").split("| [boundary](")[1]
+    assert "How often it is wrong" in page and row.split("|")[1].strip() in page
+
+
+def test_pictures_have_captions(site: Path) -> None:
+    page = (site / "worked_example.html").read_text(encoding="utf-8")
+    assert page.count("<figcaption>") == page.count("<figure>") > 0
+
+
 def test_the_reference_shows_arguments_and_examples(site: Path) -> None:
     page = (site / "python" / "doing_it.html").read_text(encoding="utf-8")
     assert "tw.run" in page and "workload" in page
     assert "&gt;&gt;&gt;" in page.replace('<span class="gp">', "")
 
 
-def test_a_reader_finds_a_check_from_files_alone(site: Path) -> None:
+@pytest.mark.parametrize(("words", "place"), [("boundary", "boundary"), ("发散", "zh/")])
+def test_a_reader_finds_a_page_from_files_alone(site: Path, words: str, place: str) -> None:
     if "CHROMIUM" not in os.environ:
         pytest.skip("no Chromium")
     from playwright.sync_api import sync_playwright
@@ -67,8 +89,8 @@ def test_a_reader_finds_a_check_from_files_alone(site: Path) -> None:
         page = browser.new_page(viewport={"width": 1300, "height": 900})
         page.goto((site / "index.html").as_uri())
         page.keyboard.press("/")
-        page.locator(".md-search__input").press_sequentially("boundary", delay=50)
+        page.locator(".md-search__input").press_sequentially(words, delay=50)
         first = page.locator(".md-search-result__link").first
         first.wait_for(timeout=60_000)
-        assert "boundary" in (first.get_attribute("href") or "") + first.inner_text().lower()
+        assert place in (first.get_attribute("href") or "") + first.inner_text().lower()
         browser.close()

@@ -31,7 +31,9 @@ class Program:
     command: str
     metric: str
     maximize: bool = False
-    read: str = ""  # [workload.read] written by hand; empty: proposed by --try, or JSON lines
+    # [workload.read] written here, as `line_proposals.propose` reads the output where the program's
+    # own sizes are too large for --try on a CPU; empty: proposed by --try, or JSON lines
+    read: str = ""
     try_s: int = 0
     environment: dict[str, str] = field(default_factory=dict)
     values: dict[str, object] = field(default_factory=dict)  # of the round: smaller than usual
@@ -51,9 +53,13 @@ PROGRAMS = {
         "modded-nanogpt-2024",
         "train_gpt2.py",
         "val_loss",
-        read=r"line = 'step:(?P<step>\d+)/\d+ val_loss:(?P<val_loss>[-+.\w]+)'",
+        read=r"""line = [
+  '\bstep:(?P<step>\d+)/[-+.\w]+\s+val_loss:(?P<val_loss>[-+.\w]+)',
+  '\bstep:(?P<step>\d+)/[-+.\w]+\s+train_loss:(?P<train_loss>[-+.\w]+)',
+]""",
         environment={"TUNEWRIGHT_STAND_IN": "speedrun"},
         values={
+            "num_vocab": 256,
             "Hyperparameters.batch_size": 2,
             "Hyperparameters.device_batch_size": 2,
             "Hyperparameters.sequence_length": 32,
@@ -68,8 +74,8 @@ PROGRAMS = {
         "train.py",
         "val_bpb",
         read=r"""line = [
-  'step (?P<step>\d+) .*loss: (?P<loss>[-+.\w]+)',
-  'val_bpb: +(?P<val_bpb>[-+.\w]+)',
+  '\bval_bpb:\s+(?P<val_bpb>[-+.\w]+)',
+  '\bstep\s+(?P<step>\d+)\s+\([-+.\w]+%\)\s+\|\s+loss:\s+(?P<loss>[-+.\w]+)',
 ]""",
         environment={"TUNEWRIGHT_STAND_IN": "autoresearch"},
         values={
@@ -90,10 +96,11 @@ PROGRAMS = {
     "DomainBed": Program(
         "DomainBed",
         "python -m domainbed.scripts.train --dataset Debug28 --steps 9 --checkpoint_freq 4"
-        " --skip_model_save",
+        """ --skip_model_save --hparams='{"lr": 0.001, "weight_decay": 0.0, "batch_size": 8}'""",
         "env1_out_acc",
         maximize=True,
-        read='file = "**/results.jsonl"',
+        environment={"TUNEWRIGHT_STAND_IN": "small machine"},
+        try_s=400,
     ),
     "timm": Program(
         "timm",
@@ -194,7 +201,7 @@ def run(name: str, program: Program, checkouts: Path, work: Path) -> dict[str, o
         )
         return done.stdout + done.stderr
 
-    said = tunewright("init", program.command, "--scan", *aim, *tried, limit=400)
+    said = tunewright("init", program.command, "--scan", *aim, *tried, limit=600)
     setup = place / "tunewright.toml"
     if not setup.exists():
         return {"program": name, "points": 0, "said": said[-2000:]}
@@ -213,7 +220,7 @@ def run(name: str, program: Program, checkouts: Path, work: Path) -> dict[str, o
         setup.write_text(line.sub(f'"{key}" = {value}\n', text))
         rest = line.sub("", first.read_text()).rstrip("\n")
         first.write_text(f'{rest}\n"{key}" = {value}\n')
-    said += tunewright("run", "first", "--trials", "1", "--workers", "1", limit=500)
+    said += tunewright("run", "first", "--trials", "1", "--workers", "1", limit=900)
     curves: dict[str, int] = {}
     status = "none"
     if (place / "tuning.db").exists():

@@ -15,7 +15,7 @@ import numpy as np
 
 from tunewright.design.study import Study
 from tunewright.search.bayesian.bayesian import Bayesian
-from tunewright.search.bayesian.recipe import Recipe
+from tunewright.search.bayesian.model import Recipe
 from tunewright.search.search import Search, Suggestion
 from tunewright.store.trial import Trial
 

@@ -25,7 +25,7 @@ import numpy as np
 import tunewright as tw
 from tunewright.design.ranges import Range
 from tunewright.search.bayesian.bayesian import Bayesian
-from tunewright.search.bayesian.recipe import Recipe
+from tunewright.search.bayesian.model import Recipe
 
 from .contestant import Suggesting
 from .problem import Configuration, Problem
@@ -87,12 +87,14 @@ def believed(own: Range, centre: float) -> Range:
     return own.around(value, factor=ratio**SD)
 
 
-def run(problem: Problem, kind: str, seed: int, strength: float) -> dict[str, Any]:
+def run(
+    problem: Problem, kind: str, seed: int, strength: float, trials: int = TRIALS
+) -> dict[str, Any]:
     """One trial at a time; the regret after every trial."""
     own = with_belief(problem, kind, seed)
-    session = Suggesting(Bayesian(recipe=Recipe(belief=strength)), own, seed, TRIALS)
+    session = Suggesting(Bayesian(recipe=Recipe(belief=strength)), own, seed, trials)
     lowest, regret, regrets = None, 1.0, []
-    for number in range(TRIALS):
+    for number in range(trials):
         asked = session.ask(1)
         if not asked:
             break
@@ -101,7 +103,7 @@ def run(problem: Problem, kind: str, seed: int, strength: float) -> dict[str, An
         if value is not None and (lowest is None or value < lowest):
             lowest, regret = value, problem.regret(asked[0])
         regrets.append(float(f"{regret:.4g}"))
-    regrets += [regrets[-1]] * (TRIALS - len(regrets))
+    regrets += [regrets[-1]] * (trials - len(regrets))
     key = {"problem": problem.name, "kind": kind, "seed": seed, "strength": strength}
     return {**key, "regret": regrets}
 
@@ -115,7 +117,8 @@ def table(lines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for strength in sorted({x["strength"] for x in lines if x["kind"] == kind}):
             own = [x for x in lines if x["kind"] == kind and x["strength"] == strength]
             own = [x for x in own if (x["problem"], x["seed"]) in base]
-            for after in AFTER:
+            shown = [n for n in AFTER if own and all(len(x["regret"]) >= n for x in own)]
+            for after in shown:
                 mine = np.array([x["regret"][after - 1] for x in own])
                 other = np.array([base[x["problem"], x["seed"]][after - 1] for x in own])
                 logs = np.log10(np.maximum(other, FLOOR) / np.maximum(mine, FLOOR))
@@ -146,6 +149,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
     parser.add_argument("--strengths", type=float, nargs="+", default=[Recipe().belief])
+    parser.add_argument("--trials", type=int, default=TRIALS)
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS))
     parser.add_argument("--out", type=Path, default=RUNS)
     args = parser.parse_args()
@@ -160,7 +164,8 @@ def main() -> None:
                 for kind in args.kinds:
                     for strength in args.strengths if kind != "none" else [Recipe().belief]:
                         if (problem.name, kind, seed, strength) not in done:
-                            file.write(json.dumps(run(problem, kind, seed, strength)) + "\n")
+                            line = run(problem, kind, seed, strength, args.trials)
+                            file.write(json.dumps(line) + "\n")
                             file.flush()
 
 

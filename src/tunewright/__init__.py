@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from tunewright.ui.embed import show as show
     from tunewright.ui.serve import serve as serve
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Infeasible",

@@ -21,6 +21,8 @@ def offer(
 ) -> None:
     """Give a module its public names, looked up when they are first used.
 
+    They are its `__all__` too, unless it has one.
+
     Args:
         module: the module's `__name__`; it is already in `sys.modules`.
         homes: path of a module below `tunewright` -> the names that it defines.
@@ -70,4 +72,7 @@ def offer(
         near = difflib.get_close_matches(name, [*home, *whole], n=1)
         return f" Did you mean {near[0]!r}?" if near else ""
 
-    sys.modules[module].__class__ = Namespace
+    own = sys.modules[module]
+    if not hasattr(own, "__all__"):
+        own.__all__ = sorted(home)  # type: ignore[attr-defined]
+    own.__class__ = Namespace

@@ -1,11 +1,14 @@
 """Actions: what to do next, as data. A shell shows a quoted command, Python shows a call.
 
-Advice that no command carries out is an `Advise` with the code of its sentence.
+A class has a usage line, `run {round} [--trials {trials_per_study}]`, and a template of the call; a
+part in brackets drops out where its field is None or False. Advice that no command carries out is
+an `Advise` with the code of its sentence.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,11 +33,19 @@ class Action:
 
     kind: ClassVar[str] = ""
     trains: ClassVar[bool] = False  # needs the training program
+    _usage: ClassVar[str] = ""
+    _call: ClassVar[str] = ""
+
+    def __init_subclass__(
+        cls, kind: str, command: str = "", call: str = "", trains: bool = False
+    ) -> None:
+        """State the usage line and the template of the call of a kind of action."""
+        cls.kind, cls.trains, cls._usage, cls._call = kind, trains, command, call
 
     @property
     def argv(self) -> Argv:
         """The words of the command that does it, unquoted; empty where there is none."""
-        return ()
+        return _words(self._usage, vars(self)) if self._usage else ()
 
     @property
     def command(self) -> str:
@@ -44,7 +55,7 @@ class Action:
     @property
     def call(self) -> str:
         """The call in Python, given `results` and `workload`; empty where there is none."""
-        return ""
+        return self._call.format(**vars(self))
 
     @property
     def text(self) -> Text:
@@ -76,39 +87,45 @@ class Action:
         return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
 
 
-def command_about(
-    *verb: str, round: str, then: Sequence[str] = (), options: Sequence[str] = ()
-) -> Argv:
-    """The words of a command about a round.
+def _words(usage: str, facts: Mapping[str, Any]) -> Argv:
+    """The words of a command line, of its usage and the facts.
 
     A name that begins with a dash stands after `--`, where no option is read any more.
 
-    >>> command_about("trial", round="--x", then=("7",))
-    ('tunewright', 'trial', '--', '--x', '7')
+    >>> _words("trial {round} {number} [--log]", {"round": "--x", "number": 7, "log": True})
+    ('tunewright', 'trial', '--log', '--', '--x', '7')
     """
-    about = (round, *then)
-    if any(word.startswith("-") for word in about):
-        return ("tunewright", *verb, *options, "--", *about)
-    return ("tunewright", *verb, *about, *options)
+    words, options, dashed = ["tunewright"], [], list[str]()
+    for part in re.findall(r"\[[^]]+]|\S+", usage):
+        *option, last = part.strip("[]").split()
+        if last.startswith("{"):
+            fact = facts[last[1:-1]]
+            if fact is None:
+                continue
+            value = str(fact)
+            if option:
+                options += [*option, value]
+            else:
+                (dashed if dashed or value.startswith("-") else words).append(value)
+        elif part == last:
+            words.append(last)
+        elif facts[last.removeprefix("--")]:
+            options.append(last)
+    return (*words, *options, *(("--", *dashed) if dashed else ()))
 
 
 @dataclass(frozen=True)
-class RunTrials(Action):
+class RunTrials(
+    Action,
+    kind="run_trials",
+    command="run {round} [--search {search}] [--trials {trials_per_study}]",
+    trains=True,
+):
     """Run the trials that are left, or more of them."""
 
-    kind: ClassVar[str] = "run_trials"
-    trains: ClassVar[bool] = True
     round: str
     trials_per_study: int | None = None
     search: str | None = None  # the one it began with, when none is named
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright run ROUND`, with the new number of trials per study."""
-        per_study, search = self.trials_per_study, self.search
-        with_search = () if search is None else ("--search", search)
-        more = () if per_study is None else ("--trials", str(per_study))
-        return command_about("run", round=self.round, options=(*with_search, *more))
 
     @property
     def call(self) -> str:
@@ -121,19 +138,11 @@ class RunTrials(Action):
 
 
 @dataclass(frozen=True)
-class RunRound(Action):
-    """Run the round that a proposal makes."""
+class RunRound(Action, kind="run_round", command="run {round} [--search {search}]", trains=True):
+    """Run the round that a proposal makes, once its file is written."""
 
-    kind: ClassVar[str] = "run_round"
-    trains: ClassVar[bool] = True
     round: str  # its name
     search: str | None = None
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright run ROUND`, once its file is written."""
-        options = () if self.search is None else ("--search", self.search)
-        return command_about("run", round=self.round, options=options)
 
     @property
     def call(self) -> str:
@@ -146,22 +155,17 @@ def _searching(search: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Repeat(Action):
+class Repeat(
+    Action,
+    kind="repeat",
+    command="repeat {round} [--trial {trial}] [--times {times}]",
+    trains=True,
+):
     """Train a configuration again under new seeds."""
 
-    kind: ClassVar[str] = "repeat"
-    trains: ClassVar[bool] = True
     round: str
     times: int = 5
     trial: int | None = None  # the best one, when none is named
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright repeat ROUND --times N`."""
-        which = () if self.trial is None else ("--trial", str(self.trial))
-        return command_about(
-            "repeat", round=self.round, options=(*which, "--times", str(self.times))
-        )
 
     @property
     def call(self) -> str:
@@ -171,24 +175,18 @@ class Repeat(Action):
 
 
 @dataclass(frozen=True)
-class TrainAgain(Action):
+class TrainAgain(
+    Action,
+    kind="again",
+    command="again {round} {number} [--repeat {repeat}] [--anyway]",
+    trains=True,
+):
     """Train a trial anew under its own seed, and compare it with what was recorded."""
 
-    kind: ClassVar[str] = "again"
-    trains: ClassVar[bool] = True
     round: str
     number: int
     repeat: int | None = None  # of that trial, from 1
     anyway: bool = False  # although the program has changed
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright again ROUND N`."""
-        which = () if self.repeat is None else ("--repeat", str(self.repeat))
-        anyway = ("--anyway",) if self.anyway else ()
-        return command_about(
-            "again", round=self.round, then=(str(self.number),), options=(*which, *anyway)
-        )
 
     @property
     def call(self) -> str:
@@ -200,22 +198,18 @@ class TrainAgain(Action):
 
 
 @dataclass(frozen=True)
-class MeasureVariance(Action):
+class MeasureVariance(
+    Action,
+    kind="variance",
+    command="variance {round} [--times {times}] [--studies {studies}] [--splits {splits}]",
+    trains=True,
+):
     """Train what it takes to know study or data variance."""
 
-    kind: ClassVar[str] = "variance"
-    trains: ClassVar[bool] = True
     round: str
     times: int | None = None  # repeats of the best trial
     studies: int | None = None  # whole searches
     splits: int | None = None  # data splits
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright variance ROUND`, with what to train."""
-        asked = (("times", self.times), ("studies", self.studies), ("splits", self.splits))
-        options = [word for name, n in asked if n is not None for word in (f"--{name}", str(n))]
-        return command_about("variance", round=self.round, options=options)
 
     @property
     def call(self) -> str:
@@ -226,137 +220,74 @@ class MeasureVariance(Action):
 
 
 @dataclass(frozen=True)
-class NextRound(Action):
+class NextRound(
+    Action,
+    kind="next_round",
+    command="next {round} [--write] [--take {take}]",
+    call="tw.next_round(results)",
+):
     """Ask for proposals; `write` makes the round file of the first one."""
 
-    kind: ClassVar[str] = "next_round"
     round: str
     write: bool = False
     take: int | None = None  # another proposal than the first one, counted from 1
 
-    @property
-    def argv(self) -> Argv:
-        """`tunewright next ROUND`."""
-        options = ("--write",) if self.write else ()
-        if self.take is not None:
-            options = (*options, "--take", str(self.take))
-        return command_about("next", round=self.round, options=options)
-
-    @property
-    def call(self) -> str:
-        """`tw.next_round`."""
-        return "tw.next_round(results)"
-
 
 @dataclass(frozen=True)
-class CheckRound(Action):
+class CheckRound(Action, kind="check", command="check {round}", call="tw.check(results)"):
     """Read the checklist of a round."""
 
-    kind: ClassVar[str] = "check"
     round: str
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright check ROUND`."""
-        return command_about("check", round=self.round)
-
-    @property
-    def call(self) -> str:
-        """`tw.check`."""
-        return "tw.check(results)"
 
 
 @dataclass(frozen=True)
-class StopRound(Action):
+class StopRound(
+    Action,
+    kind="stop_round",
+    command="stop {round}",
+    call="tw.stores.stop(results.store, {round!r})",
+):
     """Ask whoever runs a round to stop it."""
 
-    kind: ClassVar[str] = "stop_round"
     round: str
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright stop ROUND`."""
-        return command_about("stop", round=self.round)
-
-    @property
-    def call(self) -> str:
-        """`tw.stores.stop`."""
-        return f"tw.stores.stop(results.store, {self.round!r})"
 
 
 @dataclass(frozen=True)
-class RemoveRound(Action):
+class RemoveRound(Action, kind="remove_round", command="rm {round} [--undo]"):
     """Remove a round, so that it can be brought back."""
 
-    kind: ClassVar[str] = "remove_round"
     round: str
     undo: bool = False  # bring it back
 
     @property
-    def argv(self) -> Argv:
-        """`tunewright rm ROUND`."""
-        return command_about("rm", round=self.round, options=("--undo",) if self.undo else ())
-
-    @property
     def call(self) -> str:
         """`tw.stores.remove`, or what undoes it."""
-        if self.undo:
-            return f"tw.stores.bring_back(results.store, {self.round!r})"
-        return f"tw.stores.remove(results.store, {self.round!r})"
+        return f"tw.stores.{'bring_back' if self.undo else 'remove'}(results.store, {self.round!r})"
 
 
 @dataclass(frozen=True)
-class ShowRound(Action):
+class ShowRound(Action, kind="show_round", command="show {round}", call="results.trials"):
     """Look at a round: its best trials, and why others did not complete."""
 
-    kind: ClassVar[str] = "show_round"
     round: str
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright show ROUND`."""
-        return command_about("show", round=self.round)
-
-    @property
-    def call(self) -> str:
-        """The trials."""
-        return "results.trials"
 
 
 @dataclass(frozen=True)
-class ShowTrial(Action):
+class ShowTrial(
+    Action, kind="show_trial", command="trial {round} {number}", call="results.trial({number})"
+):
     """Look at one trial: its configuration, curves, log and origin."""
 
-    kind: ClassVar[str] = "show_trial"
     round: str
     number: int
 
-    @property
-    def argv(self) -> Argv:
-        """`tunewright trial ROUND N`."""
-        return command_about("trial", round=self.round, then=(str(self.number),))
-
-    @property
-    def call(self) -> str:
-        """`results.trial`."""
-        return f"results.trial({self.number})"
-
 
 @dataclass(frozen=True)
-class Probe(Action):
+class Probe(Action, kind="probe", command="probe {name} {round}", trains=True):
     """Look closer by a probe (`stability`, `warmup`, `clip`) from the best trial of a round."""
 
-    kind: ClassVar[str] = "probe"
-    trains: ClassVar[bool] = True
     name: str
     round: str | None = None  # the best trial of the store, when none is named
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright probe NAME ROUND`."""
-        if self.round is None:
-            return ("tunewright", "probe", self.name)
-        return command_about("probe", self.name, round=self.round)
 
     @property
     def call(self) -> str:
@@ -366,102 +297,70 @@ class Probe(Action):
 
 
 @dataclass(frozen=True)
-class ProbeLonger(Action):
+class ProbeLonger(
+    Action,
+    kind="probe_longer",
+    command="probe longer {round}",
+    call="tw.probes.longer(results, workload)",
+    trains=True,
+):
     """Resume the best trial of a round from its snapshot, and train it a little longer."""
 
-    kind: ClassVar[str] = "probe_longer"
-    trains: ClassVar[bool] = True
     round: str
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright probe longer ROUND`."""
-        return command_about("probe", "longer", round=self.round)
-
-    @property
-    def call(self) -> str:
-        """`tw.probes.longer`."""
-        return "tw.probes.longer(results, workload)"
 
 
 @dataclass(frozen=True)
-class Note(Action):
+class Note(
+    Action,
+    kind="note",
+    command="note {round} {note}",
+    call="tw.stores.note(results.store, {round!r}, {note!r})",
+):
     """Write a note about a round."""
 
-    kind: ClassVar[str] = "note"
     round: str
     note: str = "..."  # what to write
 
-    @property
-    def argv(self) -> Argv:
-        """`tunewright note ROUND TEXT`."""
-        return command_about("note", round=self.round, then=(self.note,))
-
-    @property
-    def call(self) -> str:
-        """`tw.stores.note`."""
-        return f"tw.stores.note(results.store, {self.round!r}, {self.note!r})"
-
 
 @dataclass(frozen=True)
-class Launch(Action):
+class Launch(
+    Action,
+    kind="launch",
+    command="launch {round}",
+    call="tw.launch(results, workload)",
+    trains=True,
+):
     """Decide whether the best of a round becomes the baseline."""
 
-    kind: ClassVar[str] = "launch"
-    trains: ClassVar[bool] = True
     round: str
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright launch ROUND`."""
-        return command_about("launch", round=self.round)
-
-    @property
-    def call(self) -> str:
-        """`tw.launch`."""
-        return "tw.launch(results, workload)"
 
 
 @dataclass(frozen=True)
-class Extend(Action):
+class Extend(
+    Action,
+    kind="extend",
+    command="extend {round} [--max-train-steps {max_train_steps}]",
+    call="tw.advice.extend(results, {max_train_steps})",
+    trains=True,
+):
     """Train the neighbourhood of the best for more steps."""
 
-    kind: ClassVar[str] = "extend"
-    trains: ClassVar[bool] = True
     round: str
     max_train_steps: int
 
-    @property
-    def argv(self) -> Argv:
-        """`tunewright extend ROUND --max-train-steps N`."""
-        options = ("--max-train-steps", str(self.max_train_steps))
-        return command_about("extend", round=self.round, options=options)
-
-    @property
-    def call(self) -> str:
-        """`tw.advice.extend`."""
-        return f"tw.advice.extend(results, {self.max_train_steps})"
-
 
 @dataclass(frozen=True)
-class SearchRange(Action):
+class SearchRange(Action, kind="search_range", call="{range.call}"):
     """Search one hyperparameter in another range; `next_round` makes the round of it."""
 
-    kind: ClassVar[str] = "search_range"
     column: str
     range: Any  # a range of `design`, which this leaf does not know; it has `to_data` and `call`
 
-    @property
-    def call(self) -> str:
-        """The range, as Python writes it."""
-        return str(self.range.call)
-
 
 @dataclass(frozen=True)
-class Declare(Action):
+class Declare(Action, kind="declare"):
     """Declare what the training program calls something, or which value switches it off."""
 
-    kind: ClassVar[str] = "declare"
     name: str  # the meaning, or the hyperparameter that is switched off
     value: Any = None  # where it is known
     table: Literal["means", "off"] = "means"
@@ -475,16 +374,32 @@ class Declare(Action):
 
 
 @dataclass(frozen=True)
-class Advise(Action):
+class Advise(Action, kind="advise"):
     """Advice that no command carries out: the code of its sentence and the facts in it."""
 
-    kind: ClassVar[str] = "advise"
     code: str
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def text_for(self, reader: Reader) -> Text:
         """The advice."""
         return messages.action(self.code, self.facts, reader)
+
+
+@dataclass(frozen=True)
+class ReportRound(Action, kind="report", command="report {round}", call="tw.report(results)"):
+    """Write the report of a round."""
+
+    round: str
+
+
+@dataclass(frozen=True)
+class Export(
+    Action, kind="export", command="export {round} {path}", call="results.export({path!r})"
+):
+    """Write every trial of a round to a table."""
+
+    round: str
+    path: str
 
 
 def for_imported(actions: Sequence[Action]) -> tuple[Action, ...]:
@@ -501,40 +416,3 @@ def for_imported(actions: Sequence[Action]) -> tuple[Action, ...]:
     if len(kept) < len(actions):
         kept.append(Advise("train_elsewhere"))
     return tuple(kept)
-
-
-@dataclass(frozen=True)
-class ReportRound(Action):
-    """Write the report of a round."""
-
-    kind: ClassVar[str] = "report"
-    round: str
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright report ROUND`."""
-        return command_about("report", round=self.round)
-
-    @property
-    def call(self) -> str:
-        """`tw.report`."""
-        return "tw.report(results)"
-
-
-@dataclass(frozen=True)
-class Export(Action):
-    """Write every trial of a round to a table."""
-
-    kind: ClassVar[str] = "export"
-    round: str
-    path: str
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright export ROUND FILE`."""
-        return command_about("export", round=self.round, then=(self.path,))
-
-    @property
-    def call(self) -> str:
-        """`results.export`."""
-        return f"results.export({self.path!r})"

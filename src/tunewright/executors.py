@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from tunewright.execution.executors.ray.ray import Ray as Ray
     from tunewright.execution.executors.slurm.slurm import Slurm as Slurm
 
-__all__ = ["Inline", "Local", "Packed", "Ray", "Slurm"]
-
 offer(
     __name__,
     {

@@ -53,6 +53,37 @@ class Finding:
     actions: tuple[Action, ...] = ()  # what to do next, in order
     chance_among: int | None = None  # a warning made a note: chance explains it in so many studies
 
+    @classmethod
+    def of_study(
+        cls,
+        check: str,
+        about: str,
+        verdict: Verdict,
+        evidence: Evidence,
+        actions: tuple[Action, ...] = (),
+    ) -> Finding:
+        """A finding about the study with this label."""
+        return cls(
+            check=check,
+            scope="study",
+            about=about,
+            verdict=verdict,
+            evidence=evidence,
+            actions=actions,
+        )
+
+    @classmethod
+    def of_round(
+        cls,
+        check: str,
+        about: str,
+        verdict: Verdict,
+        evidence: Evidence,
+        actions: tuple[Action, ...] = (),
+    ) -> Finding:
+        """A finding about the round with this name."""
+        return replace(cls.of_study(check, about, verdict, evidence, actions), scope="round")
+
     @cached_property
     def words(self) -> Words:
         """The finding in words: a headline, then its evidence."""

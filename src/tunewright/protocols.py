@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from tunewright.progress.watcher import Watcher as Watcher
     from tunewright.search.search import Search as Search
 
-__all__ = ["Executor", "Range", "Run", "Search", "Watcher"]
-
 offer(
     __name__,
     {

@@ -30,7 +30,7 @@ TABLE = (
     Refusal("unequal_arms", 12, ("launch.unbalanced",), checks=("fairness",)),
     Refusal("test_peek", 13, ("final_test.other_trial",)),
     Refusal("undecided_noise", 14, ("launch.too_small", "launch.too_few_runs", "launch.next_look")),
-    Refusal("budget_spent", 15, ("budget.spent",)),
+    Refusal("budget_spent", 15, ("budget.spent", "referee.budget_spent")),
 )
 _BY_CODE = {code: refusal for refusal in TABLE for code in refusal.codes}
 _BY_CHECK = {check: refusal for refusal in TABLE for check in refusal.checks}

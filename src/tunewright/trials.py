@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tunewright.execution.checkpoint import Checkpoint as Checkpoint
     from tunewright.execution.evaluate import evaluate as evaluate
 
-__all__ = ["Again", "Checkpoint", "again", "evaluate"]
-
 offer(
     __name__,
     {

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from tunewright.store.results import Results as Results
     from tunewright.store.trial import Trial as Trial
 
-__all__ = ["Campaign", "Finding", "Objective", "Proposal", "Results", "Trial"]
-
 offer(
     __name__,
     {

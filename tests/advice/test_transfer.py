@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.advice.extend import LIKELIHOOD, RUNGS, transfer
+from tunewright.advice.extend import LIKELIHOOD, transfer
 from tunewright.design.names import Meaning
 
 
@@ -39,7 +39,7 @@ def test_meanings_come_before_words() -> None:
 def test_what_nothing_is_known_of_says_so() -> None:
     assert transfer("temperature", Meaning()).known is False
     assert transfer("dropout", Meaning()).known is True
-    assert set(LIKELIHOOD.values()) == set(RUNGS)
+    assert set(LIKELIHOOD.values()) == {"very likely", "likely", "might", "unlikely"}
 
 
 def test_where_a_learning_rate_begins_is_no_initialization() -> None:

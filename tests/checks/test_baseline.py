@@ -160,3 +160,11 @@ def test_few_evaluations_show_no_noise() -> None:
     )
     finding = baseline(own)[0]
     assert (finding.verdict, finding.evidence.noise) == ("ok", None)
+
+
+def test_better_than_chance_is_a_share_of_chance() -> None:
+    """A loss of 99 where a guess has 100 is no better; 97 is: the margin is 2 % of chance."""
+    for lowest, verdict in ((99.0, "warn"), (97.0, "ok")):
+        loss = 100.0 - (100.0 - lowest) * np.minimum(2 * T, 1.0)
+        found = asked(0.9 - 0.5 * T, loss, means={"chance": 100.0, "valid_loss": "train_loss"})
+        assert (found.verdict, found.evidence.chance) == (verdict, 100.0)

@@ -9,8 +9,7 @@ from tests.checks.rates import at_most
 from tests.checks.real_space import SWEEPS, sweep
 
 from tunewright.actions import Advise, NextRound, RunTrials, SearchRange
-from tunewright.checks.boundary import boundary, edge, edges_of
-from tunewright.checks.natural_bound import NaturalBound
+from tunewright.checks.boundary import NaturalBound, boundary, edge, edges_of
 from tunewright.checks.positions import axes, settled
 from tunewright.design.ranges import Range, choice, linear, log
 from tunewright.design.round import Round

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.checks.curve_worlds import noise, results_of
 
-from tunewright.checks._far_above import far_above
+from tunewright.checks.infeasible import far_above
 
 T = np.arange(1, 41) / 40
 

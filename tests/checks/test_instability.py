@@ -6,8 +6,7 @@ from tests.checks.curve_worlds import noise, results_of, shape
 
 from tunewright.actions import Advise, Declare, Probe
 from tunewright.checks._better_half import better_halves
-from tunewright.checks.instability import instability, just_above, remedies
-from tunewright.checks.unstable import diverged
+from tunewright.checks.instability import diverged, instability, just_above, remedies
 
 LEVELS = 0.02 * np.arange(8)[:, None]
 VALID = shape("slow", 100) + LEVELS

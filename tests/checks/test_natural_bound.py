@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tunewright.checks.natural_bound import NaturalBound, natural_bound
+from tunewright.checks.boundary import NaturalBound, natural_bound
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import choice, integers, linear, log
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.checks.applied_worlds import Manner, Source, results_of, round_of, with_source
 
-from tunewright.checks._options import Program, option_signs, options_of
+from tunewright.checks._options import Program, is_value, option_signs, options_of
 
 NAMES = {"learning_rate": "--lr", "weight_decay": "--wd"}
 
@@ -75,3 +75,11 @@ def test_a_program_that_changed_since_is_not_read(tmp_path: Path) -> None:
     ]
     (tmp_path / "train.py").write_text(wrong.text + "\nprint('changed')\n")
     assert option_signs(results).read == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "same"),
+    [("Adam", "adam", True), ("adam", "sgd", False), (True, "true", True), (True, "false", False)],
+)
+def test_a_value_and_its_text_on_a_command_line(given: object, text: str, same: bool) -> None:
+    assert is_value({"a": given}, "a", text) is same  # type: ignore[dict-item]

@@ -291,3 +291,14 @@ def test_a_study_whose_rises_only_broad_means_see_is_explained() -> None:
     (finding,) = overfitting(results_of({"valid_error": curves}))
     assert finding.verdict == "warn"
     assert finding.evidence.kind == "unknown" and finding.evidence.shown is not None
+
+
+def test_a_rise_counts_from_three_standard_errors_and_some_for_short_curves() -> None:
+    """With 80 evaluations the level is 3.5: a rise just above it is flagged."""
+    random = np.random.default_rng(1)
+    late = np.concatenate([np.zeros(40), np.linspace(0, 1, 40)])
+    heights = np.linspace(0.0, 0.05, 60)[:, None]
+    values = shape("fast", 80) + heights * late + 0.01 * noise(random, 60, 80, 0.0)
+    found = got_worse(noisy_curves(values))
+    above = found.matters & (found.z > 3.5) & (found.z < 4.4)
+    assert above.any() and found.flagged[above].all()

@@ -132,3 +132,10 @@ def test_only_the_longest_piece_between_rate_steps_is_read() -> None:
     rates[:, 95:] = 0.01
     (found,) = periodicity(results_of(curves))
     assert found.verdict == "cannot_judge"
+
+
+def test_a_period_that_is_not_the_epoch_is_shown_as_it_was_found() -> None:
+    values = results_of({"valid_error": world(5.0)}, means={"steps_per_epoch": 83})
+    (found,) = periodicity(values)
+    assert not found.evidence.of_epoch
+    assert found.evidence.period_steps == pytest.approx(50, abs=1)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tunewright.actions import Advise, Note, ShowTrial
+from tunewright.checks._program import by_sources
 from tunewright.checks.same_code import SameOrigin, same_code
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
@@ -151,3 +152,13 @@ def test_uncommitted_changes_are_compared_file_by_file() -> None:
     assert asked(lambda t: noted if t.study else plain).verdict == "ok"
     finding = asked(lambda t: other if t.study else plain)
     assert [one.files for one in finding.evidence.differences] == [("data.json",)]
+
+
+def test_a_program_is_shown_by_ten_characters_of_its_digest() -> None:
+    origins = [
+        Provenance("python train.py", ".", sources={"train.py": digest})
+        for digest in ("a" * 64, "b" * 64)
+    ]
+    found = by_sources(origins)
+    assert found.values == [origin.program[:10] for origin in origins]
+    assert [len(value) for value in found.values] == [10, 10] and found.files == ["train.py"]

@@ -93,3 +93,11 @@ def test_it_says_why_a_curve_cannot_be_read() -> None:
     assert actions == (Advise("evaluate_more_often"),)
     why, _ = unreadable(results.trials, "valid_error")
     assert why == Message("judge.uneven_steps", {"metric": "valid_error"})
+
+
+def test_two_points_become_one_where_twice_as_many_are_there() -> None:
+    results = results_of({"valid_error": [np.arange(100.0)] * 2})
+    (table,) = tables(results.trials, "valid_error")
+    halved = averaged(table, 50)
+    assert halved.values.shape == (2, 50)
+    assert halved.values[0, :2].tolist() == [0.5, 2.5]

@@ -8,7 +8,7 @@ from tests.checks.rates import agrees
 from tunewright.actions import Advise, Repeat
 from tunewright.checks.step_variance import selection_gain, step_variance
 from tunewright.design.objective import minimize
-from tunewright.stats.noise import noisy_curves
+from tunewright.stats.noise import NoisyCurves, noisy_curves
 
 # E, correlation: share flagged when the true gain is 0.7, 1, 2, 3 times what matters
 POWER = [
@@ -137,3 +137,12 @@ def test_training_losses_of_healthy_runs_are_silent() -> None:
         (found,) = step_variance(results_of({"valid_error": world(0.003), "train_loss": loss}))
         notes += found.verdict == "note"
     assert notes == 0
+
+
+def test_the_gain_of_the_best_of_20_independent_evaluations_is_the_known_one() -> None:
+    """The largest of 20 normals is expected 1.867 standard deviations above their mean."""
+    flat = noise(np.random.default_rng(0), 1, 100, 0.0)
+    found = selection_gain(NoisyCurves(flat, np.array([1.0]), np.array([0.0])))
+    assert found.gain / found.late_sd == pytest.approx(1.867, abs=0.005)
+    # 71 degrees of freedom: the 98 % point of chi-squared is 97.7
+    assert found.at_least / found.gain == pytest.approx(np.sqrt(71 / 97.7), abs=0.005)

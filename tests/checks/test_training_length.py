@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.checks.curve_worlds import noise, results_of
 
+from tunewright.checks.checklist import one_length
 from tunewright.checks.saturated import saturated
 from tunewright.checks.still_improving import still_improving
-from tunewright.checks.training_length import one_length
 from tunewright.finding import Finding, Verdict
 
 

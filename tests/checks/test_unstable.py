@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 from tests.checks.curve_worlds import noise, results_of, shape
 
+from tunewright.checks.instability import Episode, episodes
 from tunewright.checks.spacing import tables
-from tunewright.checks.unstable import Episode, episodes
 from tunewright.stats.spikes import LONGEST
 
 

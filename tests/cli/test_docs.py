@@ -1,6 +1,6 @@
-"""docs/cli.md is replayed: what it shows is what the commands print, up to digits.
+"""docs/cli/ is replayed, page by page in one project: it shows what commands print, up to digits.
 
-TUNEWRIGHT_WRITE_DOCS=1 writes the outputs of this run into the page.
+TUNEWRIGHT_WRITE_DOCS=1 writes the outputs of this run into the pages.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from pathlib import Path
 import pytest
 from tests.cli.small_project import Tunewright
 
-pytestmark = pytest.mark.beyond_core
-
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "cli.md"
+INDEX = ROOT / "docs" / "cli.md"
 FACTS = {  # of the machine the page was written on
     "command": "tunewright run decay --workers 2",
     "packages": "python 3.11.7  tunewright 0.1.0  numpy 2.4.6  scipy 1.17.1",
@@ -49,13 +47,25 @@ def written_by(tunewright: Tunewright, command: str, folder: Path) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def test_the_page_shows_what_commands_print(
+def pages() -> list[Path]:
+    """The pages in the order in which the index lists them: one project from first to last."""
+    names = re.findall(r"^\| \[[^]]+\]\((cli/\w+\.md)\)", INDEX.read_text("utf-8"), re.MULTILINE)
+    return [INDEX.parent / name for name in names]
+
+
+def test_the_index_lists_every_page() -> None:
+    assert sorted(pages()) == sorted((ROOT / "docs" / "cli").glob("*.md"))
+
+
+@pytest.mark.beyond_core
+def test_the_pages_show_what_commands_print(
     tunewright: Tunewright, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(ROOT / "examples" / "train_script.py", tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "120")
-    page = PAGE.read_text(encoding="utf-8")
+    before: list[str] = []
+    after: list[str] = []
 
     def replayed(block: re.Match[str]) -> str:
         kind, body = block.groups()
@@ -67,11 +77,13 @@ def test_the_page_shows_what_commands_print(
         shown = [f"$ {c}\n{written_by(tunewright, c, tmp_path)}" for c in commands]
         return f"```{kind}\n{''.join(shown)}```"
 
-    now = BLOCK.sub(replayed, page)
-    if os.environ.get("TUNEWRIGHT_WRITE_DOCS"):
-        PAGE.write_text(now, encoding="utf-8")
-    before = [same_but_digits(block) for _, block in BLOCK.findall(page)]
-    after = [same_but_digits(block) for _, block in BLOCK.findall(now)]
+    for path in pages():
+        page = path.read_text(encoding="utf-8")
+        now = BLOCK.sub(replayed, page)
+        if os.environ.get("TUNEWRIGHT_WRITE_DOCS"):
+            path.write_text(now, encoding="utf-8")
+        before += [same_but_digits(block) for _, block in BLOCK.findall(page)]
+        after += [same_but_digits(block) for _, block in BLOCK.findall(now)]
     assert len(before) > 15
     for was, found in zip(before, after, strict=True):
-        assert was == found, "write the page anew with TUNEWRIGHT_WRITE_DOCS=1, and read it"
+        assert was == found, "write the pages anew with TUNEWRIGHT_WRITE_DOCS=1, and read them"

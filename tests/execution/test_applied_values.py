@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tunewright.errors import WorkloadError
-from tunewright.execution.applied_values import MOST_VALUES, plain_values
+from tunewright.execution.reported_values import MOST_VALUES, plain_values
 
 
 class Odd:

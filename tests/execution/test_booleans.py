@@ -6,8 +6,8 @@ import pytest
 from tests.problems import codes
 
 from tunewright.errors import WorkloadError
-from tunewright.execution.booleans import Booleans
 from tunewright.execution.command import command
+from tunewright.execution.command_syntax import Booleans
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.execution.executors.inline import Inline
-from tunewright.execution.known_lengths import known_seconds
+from tunewright.execution.progress import known_seconds
 from tunewright.execution.run import run
 from tunewright.execution.workload import Workload
 from tunewright.present.terminal.plan_page import plan

@@ -129,3 +129,17 @@ def test_a_log_of_one_form_is_read_whole(values: list[str], form: str, name: str
     found = read(log, patterns)
     assert [step for step, _ in found] == list(range(len(values)))
     assert [next(iter(metrics.values())) for _, metrics in found] == [float(v) for v in values]
+
+
+def test_a_number_that_never_advances_is_no_step() -> None:
+    """A setting called "steps" is printed once; the lines with the metric have the step."""
+    log = "Gradient accumulation steps: 4\n" + "\r".join(
+        f"step {n:05d} (0.{n}%) | loss: {3 - n / 10:.4f} | lrm: 1.00" for n in range(4)
+    )
+    log += "\n---\nval_bpb:          1.9134\nnum_steps:        4\n"
+    patterns = propose(log, "val_bpb")
+    assert not any("steps" in pattern for pattern in patterns)
+    reader = LineReader(patterns)
+    read = [one for text in log.replace("\r", "\n").splitlines() if (one := reader.read(text))]
+    assert [one.step for one in read] == [0, 1, 2, 3, 3]
+    assert read[-1].metrics["val_bpb"] == 1.9134

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.store.record_parts import curve
 
-from tunewright.execution import trial_files
-from tunewright.execution.trial_files import TrialFiles
+from tunewright.execution import session_store
+from tunewright.execution.session_store import TrialFiles
 from tunewright.store.outcome import Ended, Outcome
 from tunewright.store.spool import TRIAL_FILE, read_trial, results_in
 from tunewright.store.trial import Claim
@@ -35,7 +35,7 @@ def claim(number: int) -> Claim:
 def test_everything_is_written_when_the_block_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waiting: int
 ) -> None:
-    monkeypatch.setattr(trial_files, "WAITING", waiting)
+    monkeypatch.setattr(session_store, "WAITING", waiting)
     with TrialFiles() as files:
         for number in range(8):
             own = claim(number)

@@ -10,7 +10,7 @@ from tests.faults.quick_rounds import OBJECTIVE, asked, workload
 
 import tunewright as tw
 from tunewright.errors import StoreError
-from tunewright.execution.executors import pool
+from tunewright.execution.executors import pool_thread
 from tunewright.store.store import Store
 
 TIMES = 5  # more than the three deaths that fail a trial
@@ -37,7 +37,7 @@ def test_case_54_a_log_that_cannot_be_opened_is_an_error_of_the_store(tmp_path, 
 @pytest.mark.parametrize("cause", [errno.EMFILE, errno.EAGAIN, errno.ENOMEM])
 def test_case_54_a_worker_that_cannot_be_started_is_no_death(tmp_path, monkeypatch, cause):
     tried: list[int] = []
-    worker = pool.WorkerProcess
+    worker = pool_thread.WorkerProcess
 
     def scarce(*given):
         tried.append(1)
@@ -45,7 +45,7 @@ def test_case_54_a_worker_that_cannot_be_started_is_no_death(tmp_path, monkeypat
             raise OSError(cause, os.strerror(cause))
         return worker(*given)
 
-    monkeypatch.setattr(pool, "WorkerProcess", scarce)
+    monkeypatch.setattr(pool_thread, "WorkerProcess", scarce)
     monkeypatch.setattr("tunewright.execution.supervisor.SCARCE_S", 0.1)
     work = workload(tmp_path / "tuning.db", executor=tw.Local(workers=1))
     results = tw.run(asked(tmp_path / "journal", 1), work)

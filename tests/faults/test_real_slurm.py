@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +17,14 @@ from tests.execution.executors.slurm.test_slurm import WORKLOAD, assignment, end
 
 from tunewright.execution.executors.executor import Began, Ended, Event, Saved
 from tunewright.execution.executors.slurm.slurm import Slurm
+from tunewright.testing import check_executor
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(missing())}"),
 ]
+
+SAVED_S = 12.0  # slurmctld writes its state at most 5 s after a change
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +63,10 @@ def status(end: Ended) -> str:
 def code(end: Ended) -> str:
     assert end.outcome.reason is not None
     return end.outcome.reason.code
+
+
+def test_the_contract(slurm: RealSlurm) -> None:
+    check_executor(Slurm(partition="low", workers=1, poll_s=0.5), 300)
 
 
 def test_preempted_by_a_partition_of_higher_priority(slurm: RealSlurm, tmp_path: Path) -> None:
@@ -99,12 +108,30 @@ def test_a_restarted_controller(slurm: RealSlurm, tmp_path: Path) -> None:
     executor.close()
 
 
-def test_a_controller_killed_before_it_saved_its_state(slurm: RealSlurm, tmp_path: Path) -> None:
-    """It does not know that the task runs: it kills the task and may start it once more."""
+def test_a_controller_killed_after_it_saved_its_state(slurm: RealSlurm, tmp_path: Path) -> None:
+    """It saves a few seconds after a task began, and knows the task when it is started again."""
     executor, told = begun(tmp_path)
+    time.sleep(SAVED_S)
     slurm.end("slurmctld", signal.SIGKILL)
     slurm.start_controller()
-    until(executor, lambda told: has(Ended)(told) or len(told) > 20_000, told)
+    for _ in range(20):
+        told += executor.events(0.5)
+    assert not has(Ended)(told)
+    executor.stop(1, grace_s=10)
+    until(executor, has(Ended), told)
+    assert (status(ended(told)), code(ended(told))) == ("stopped", "stopped.after_saving")
+    executor.close()
+
+
+def test_a_controller_killed_before_it_saved_its_state(slurm: RealSlurm, tmp_path: Path) -> None:
+    """It does not know that the task runs: it kills the task and may start it once more."""
+    older = shutil.copytree(slurm.folder / "state", tmp_path / "state")
+    executor, told = begun(tmp_path)
+    slurm.end("slurmctld", signal.SIGKILL)
+    shutil.rmtree(slurm.folder / "state")  # as it was before the job, however fast it saved
+    shutil.copytree(older, slurm.folder / "state")
+    slurm.start_controller()
+    until(executor, has(Ended), told)
     assert status(ended(told)) == "stopped", ended(told)
     assert code(ended(told)) in ("slurm.restarted", "slurm.forgotten", "slurm.terminated")
     assert sum(isinstance(event, Began) for event in told) == 1, "trained twice"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.importers import event_writer, test_mlflow, test_ray_tune, wandb_writer
+from tests.importers import event_writer, test_mlflow, test_ray_tune, test_real_files, wandb_writer
 
 from tunewright import importers
 from tunewright.design.objective import Objective, minimize
@@ -301,6 +301,18 @@ def make_optuna_journal(folder: Path) -> None:
 
 
 LOSS = minimize("loss")
+
+
+def make_trackio(folder: Path) -> None:
+    test_real_files.unpacked(folder, "trackio", "0.43.0")
+    with closing(sqlite3.connect(folder / "fixture.db")) as database:
+        database.execute("PRAGMA journal_mode = delete")  # a copy in memory has no other
+
+
+def make_swanlab(folder: Path) -> None:
+    test_real_files.unpacked(folder, "swanlab", "0.10.3")
+
+
 SOURCES: dict[str, tuple[Made, Alter, Read]] = {
     "csv": (make_csv, alter, lambda f: importers.tables(f / "t.csv", objective=LOSS)),
     "json": (
@@ -336,6 +348,16 @@ SOURCES: dict[str, tuple[Made, Alter, Read]] = {
         make_optuna_database,
         alter_database,
         lambda f: importers.optuna(str(f / "o.db")),
+    ),
+    "trackio": (
+        make_trackio,
+        alter_database,
+        lambda f: importers.trackio(f, objective=test_real_files.LOSS),
+    ),
+    "swanlab": (
+        make_swanlab,
+        alter,
+        lambda f: importers.swanlab(f, objective=test_real_files.LOSS),
     ),
     "optuna_journal": (
         make_optuna_journal,

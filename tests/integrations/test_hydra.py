@@ -85,3 +85,49 @@ def test_the_program_of_the_page(tmp_path: Path) -> None:
     results = tw.load(tmp_path / "tuning.db", "hydra")
     assert [trial.status for trial in results.trials] == ["completed"] * 6
     assert {trial.configuration["width"] for trial in results.trials} <= {16, 32}
+
+
+RESUMED = """
+import os, signal, time
+from pathlib import Path
+import hydra
+import tunewright as tw
+
+@hydra.main(version_base=None, config_path=".", config_name="config")
+def train(cfg):
+    run = tw.current_run()
+    total = run.restored or 0
+    for step in run.steps(8):
+        total += step
+        with open("journal", "a") as file:
+            file.write(f"{step}\\n")
+        run.log(step, objective=cfg.optim.lr / total)
+        run.save(total)
+        done = len(Path("journal").read_text().split())
+        if done == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if done == 6:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(60)
+    return {"objective": cfg.optim.lr / total}
+
+train()
+"""
+
+
+def test_a_trial_that_saves_resumes_after_a_kill_and_after_ctrl_c(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(RESUMED)
+    (tmp_path / "config.yaml").write_text("optim:\n  lr: 0.1\n")
+    given = ("optim.lr=log(1e-4,1)", "hydra.sweeper.trials=1")
+    assert swept(tmp_path, *given).returncode == -9
+    assert swept(tmp_path, *given).returncode != 0, "stopped by Ctrl-C"
+    (trial,) = tw.load(tmp_path / "tuning.db", "hydra").trials
+    assert trial.status == "pending"
+    done = swept(tmp_path, *given)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    (trial,) = tw.load(tmp_path / "tuning.db", "hydra").trials
+    assert (trial.status, trial.attempts) == ("completed", 3)
+    assert (tmp_path / "journal").read_text().split() == list("12345678"), "each step once"
+    curve = trial.curves["objective"]
+    assert curve.steps.tolist() == list(range(1, 9))
+    assert curve.values[-1] == trial.configuration["optim.lr"] / 36

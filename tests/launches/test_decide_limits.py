@@ -9,7 +9,7 @@ import pytest
 from tests.launches.arms import HIGH, LOW, arm, codes, facts, of, repeats_of, round_results
 
 from tunewright.launches.decide import decide
-from tunewright.launches.launch import POWER, LaunchTerms
+from tunewright.launches.launch import FIVE_LOOKS, POWER, LaunchTerms, Plan
 from tunewright.launches.variance import FILE, variances_of
 from tunewright.messages import Message
 from tunewright.stats.spread import Spread
@@ -133,3 +133,32 @@ def test_five_looks_find_larger_gains_more_often() -> None:
 def test_the_repeats_of_a_launch_are_those_of_its_trial() -> None:
     own = repeats_of(round_results(REPEATS), 7)
     assert own.values == tuple(REPEATS[7])
+
+
+@pytest.mark.parametrize(
+    ("plan", "verdict"),
+    [(FIVE_LOOKS, "keep"), (Plan(FIVE_LOOKS.looks, gives_up=False), "undecided")],
+    ids=["gives up", "goes to the end"],
+)
+def test_a_hopeless_candidate_is_given_up_from_the_second_look_on(plan: Plan, verdict: str) -> None:
+    worse, better = (0.60, 0.61, 0.60, 0.59, 0.60), (0.70, 0.71, 0.70, 0.69, 0.70)
+    assert of(worse[:3], better[:3], plan=plan).verdict == "undecided"
+    assert of(worse, better, plan=plan).verdict == verdict
+
+
+def test_a_plan_that_ended_without_an_answer_names_its_runs() -> None:
+    alike = tuple(0.70 + 0.01 * (n % 3) for n in range(20))
+    found = of(alike, alike, plan=Plan(FIVE_LOOKS.looks, gives_up=False))
+    assert found.verdict == "undecided" and facts(found.reasons, "launch.too_small") == {"runs": 20}
+
+
+def test_arms_paired_by_split_count_their_shared_splits_as_runs() -> None:
+    better, base, splits = (
+        (0.71, 0.70, 0.72, 0.70, 0.72),
+        (0.70, 0.71, 0.70, 0.71, 0.70),
+        (1, 2, 3, 4, 5),
+    )
+    own, other = arm(better, splits=splits), arm(base, "baseline", splits=splits)
+    found = decide(own, other, LaunchTerms(plan=FIVE_LOOKS))
+    assert (found.method, found.verdict) == ("paired by split", "undecided")
+    assert facts(found.reasons, "launch.next_look") == {"runs": 8} and found.runs_needed == 3

@@ -58,7 +58,7 @@ def test_a_page_is_chinese(
     assert not english, "\n".join(english)
 
 
-PREVIEWS = ("run rate --dry-run", "tune --trials 20 --dry-run", "believe searching", "budget show")
+PREVIEWS = ("tune --trials 20 --dry-run", "believe searching", "budget show")
 WRONG = ("nosuch", "check --nope rate", "check", "trial rate x", "check no_such_round")
 
 

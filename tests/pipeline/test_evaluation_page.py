@@ -1,4 +1,4 @@
-"""docs/evaluation.md runs as it stands, prints what it says, on one process and on two."""
+"""docs/evaluation.md and hosts.md run as they stand, and print what they say, on two ranks too."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from pathlib import Path
 
 from tests.pages import printed, replayed, text_of
 
-TRAIN = re.findall(r"```python title=\"train.py\"\n(.*?)```", text_of("evaluation.md"), re.DOTALL)[
-    0
-]
+HOSTS = text_of("hosts.md")
+(TRAIN,) = re.findall(r"```python title=\"train.py\"\n(.*?)```", HOSTS, re.DOTALL)
 
 
 def test_the_page_prints_what_it_says(tmp_path: Path) -> None:
@@ -25,9 +24,7 @@ def test_the_program_for_several_hosts_prints_the_same_on_two(tmp_path: Path) ->
 
 
 def test_the_program_of_shards_prints_the_same_on_two(tmp_path: Path) -> None:
-    (program,) = re.findall(
-        r"```python title=\"shards.py\"\n(.*?)```", text_of("evaluation.md"), re.DOTALL
-    )
+    (program,) = re.findall(r"```python title=\"shards.py\"\n(.*?)```", HOSTS, re.DOTALL)
     (tmp_path / "shards.py").write_text(program, encoding="utf-8")
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     for before in ([], launcher):

@@ -17,8 +17,8 @@ import tunewright as tw
 from tunewright.actions import RunTrials
 from tunewright.checks.checklist import check
 from tunewright.messages import Message, words
+from tunewright.present.figures import style
 from tunewright.present.figures.axis import axis
-from tunewright.present.figures.figure import DOUBLE, SINGLE
 from tunewright.present.html import heading
 from tunewright.present.report import Report, report
 from tunewright.present.report_parts import trial_rows
@@ -149,7 +149,7 @@ def test_figures_stand_in_one_grid_and_what_is_not_drawn_in_one_line(usual: Repo
     assert page.count('class="undrawn"') == 1
     for chapter in usual.chapters:
         for figure in chapter.figures:
-            assert figure.size[0] in (SINGLE, DOUBLE)
+            assert figure.size[0] in (style.SINGLE, style.DOUBLE)
 
 
 def test_the_origin_of_the_results_is_shown() -> None:

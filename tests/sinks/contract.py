@@ -106,10 +106,10 @@ def one(answers: tuple[Synced, ...]) -> Synced:
     return found
 
 
-def caught_up(store: str, sink: Sink) -> None:
+def caught_up(store: str, sink: Sink, round: str = ROUND) -> None:
     """Sync until the tracker has everything: on a busy machine its own start may time out."""
     for _ in range(3):
-        answer = one(sync(store, ROUND, sink))
+        answer = one(sync(store, round, sink))
         if answer.whole:
             return
         assert answer.error, "a tracker that lacks something must show why"

@@ -13,6 +13,7 @@ from tests.sinks import contract
 
 import tunewright as tw
 from tunewright.cli.main import main
+from tunewright.design.workload_file import Sink
 from tunewright.errors import DesignError
 from tunewright.present.envelope import plain
 from tunewright.sinks import sync
@@ -64,6 +65,29 @@ def test_a_tracker_that_fails_costs_no_trial(tmp_path: Path) -> None:
     (tmp_path / "runs").unlink()
     (answer,) = sync(store, "lr", sink)
     assert answer.whole and answer.written == 5
+
+
+@pytest.mark.parametrize("tool", ["mlflow", "tensorboard", "trackio", "wandb", "swanlab"])
+def test_runs_are_grouped_by_round_and_study(tool: str, tmp_path: Path) -> None:
+    """Both names are in what the tracker wrote for each run."""
+    pytest.importorskip(tool)
+    store = str(tmp_path / "tuning.db")
+    asked = tw.Round(
+        "which-optimizer",
+        goal="which?",
+        scientific={"optimizer": tw.choice("adam", "sgd")},
+        nuisance={"learning_rate": tw.log(1e-3, 1.0)},
+        trials_per_study=1,
+    )
+    with tw.open_round(asked, contract.OBJECTIVE, store=store) as session:
+        while (trial := session.ask()) is not None:
+            trial.log(1, valid_error=0.5)
+            trial.finish()
+    contract.caught_up(store, Sink(tool, str(tmp_path / "out")), "which-optimizer")
+    files = [path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    for study in tw.load(store, "which-optimizer").round.studies:
+        assert study.label and any(study.label.encode() in one for one in files), study.label
+    assert any(b"which-optimizer" in one for one in files)
 
 
 def test_the_page_runs(tmp_path: Path) -> None:

@@ -64,3 +64,16 @@ def test_an_axis_that_adds_nothing_or_leaves_no_freedom_has_no_evidence() -> Non
     assert p_beyond(own, basis(with_ones([own], 4)), scores) == 1.0
     assert p_beyond(levels(np.arange(4.0)), basis(with_ones([], 4)), scores) == 1.0
     assert len(chosen([levels(np.arange(4.0))], scores)) == 0
+
+
+@pytest.mark.parametrize(
+    ("trials", "levels_of", "found"), [(12, 8, [0]), (12, 9, []), (8, 4, [0]), (8, 5, [])]
+)
+def test_an_axis_with_as_many_columns_as_trials_allow_is_tested(
+    trials: int, levels_of: int, found: list[int]
+) -> None:
+    """What an axis may take is what is left when the trials pay for the rest."""
+    places = np.arange(trials) % (levels_of + 1)
+    block = np.eye(levels_of + 1)[places][:, 1:]
+    scores = normal_scores(places.astype(float))
+    assert chosen([block], scores) == found

@@ -46,3 +46,12 @@ def test_few_trials_make_no_buckets_and_some_no_verdict() -> None:
     assert [bucket.best for bucket in few.buckets] == [bucket.low for bucket in few.buckets]
     assert few.p is None
     assert not few.speaks
+
+
+def test_a_trend_weighs_a_line_and_a_curve_alike() -> None:
+    """A valley in the middle is as clear as a slope of the same order."""
+    units = np.linspace(0, 1, 80)
+    slope, valley = contrast(units, units), contrast(units, (units - 0.5) ** 2)
+    assert slope is not None and valley is not None
+    assert slope.p is not None and valley.p is not None
+    assert valley.p < 0.01 and slope.p < 0.01

@@ -88,3 +88,11 @@ def test_more_variance_widens_and_counts_by_how_well_it_is_known():
     assert unsure.error == sure.error
     assert unsure.freedom < plain.freedom < sure.freedom
     assert unsure.interval()[0] < sure.interval()[0] < plain.interval()[0]
+
+
+def test_the_freedom_of_a_sum_of_variances_is_that_of_welch_and_satterthwaite():
+    plain = gain(B, A)
+    own, added = float(plain.error**2), 3.0
+    wide = plain.widened(added, 4.0)
+    parts = own**2 / float(plain.freedom) + added**2 / 4.0
+    assert wide.freedom == pytest.approx((own + added) ** 2 / parts)

@@ -97,3 +97,12 @@ def test_whether_both_are_best_in_the_same_place() -> None:
     a = np.arange(16.0)
     assert same_place(a, a + 5)
     assert not same_place(a, a[::-1])
+
+
+def test_the_interval_of_the_shared_region_is_students() -> None:
+    a, gaps = np.zeros(12), np.arange(12.0)
+    found = shared_region(a + np.arange(12), np.arange(12) + gaps)
+    assert found is not None
+    # gaps 0, 1, 2, 3: mean 1.5, sd 1.29, and 2.353 is Student's 95 % point with 3 of freedom
+    half = 2.353 * np.std([0, 1, 2, 3], ddof=1) / 2
+    assert found.interval == pytest.approx((1.5 - half, 1.5 + half), abs=1e-3)

@@ -120,3 +120,13 @@ def test_moving_means_are_means() -> None:
 def test_too_few_evaluations_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 20 evaluations"):
         noisy_curves(np.ones((3, 19)))
+
+
+def test_the_local_factor_can_be_asked_for_at_the_first_and_beyond_the_last_evaluation() -> None:
+    values = np.random.default_rng(0).normal(size=(2, 100))
+    values[:, :15] *= 20
+    curves = noisy_curves(values + 100)
+    first, last = curves.local_factor[:, 0], curves.local_factor[:, -1]
+    assert curves.factor_at(0).tolist() == np.maximum(1.0, first).tolist()
+    assert curves.factor_at(-5).tolist() == np.maximum(1.0, first).tolist()
+    assert curves.factor_at(500).tolist() == np.maximum(1.0, last).tolist()

@@ -88,10 +88,9 @@ def test_metrics_and_buckets_of_a_round(round_in_store: tuple[Store, tw.types.Re
     assert np.nanmax(found[results.best().identity].high) == 30
 
 
-def test_the_newest_step_and_state(round_in_store: tuple[Store, tw.types.Results]) -> None:
+def test_the_state_of_every_trial(round_in_store: tuple[Store, tw.types.Results]) -> None:
     store, results = round_in_store
     best = results.best()
-    assert overview.latest_steps(store, [best.identity]) == {best.identity: 30}
     found = overview.states(store, store.round("r").id)
     assert found[best.identity][:2] == ("completed", 1) and len(found) == len(results.trials) + 2
 

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from sqlalchemy import select
 
 import tunewright as tw
+from tunewright.checks.checklist import check
 from tunewright.design.names import Meaning
+from tunewright.errors import NotFound
 from tunewright.execution.asked_trial import Asked
+from tunewright.present.terminal.round_page import print_round
 from tunewright.store import claims
 from tunewright.store.claims import begun_on_disk, trial_folder
 from tunewright.store.overview import read_overview
+from tunewright.store.read_round import Waiting
 from tunewright.store.replay import rebuild
+from tunewright.store.results import Results
 from tunewright.store.schema import round_table, trial
 from tunewright.store.store import RoundRecord, Store
+from tunewright.store.trial import Trial
 
 OBJECTIVE = tw.minimize("valid_error")
 
@@ -201,3 +209,40 @@ def test_folders_of_declared_trials_count(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     assert begun_on_disk(tmp_path, declared) == 3  # 7 is position 2; 12 was added by hand
     assert trial_folder("r1", 7) == "r1/t000007"
+
+
+@pytest.mark.parametrize("trials", [300, 100_000])
+def test_reading_a_round_makes_no_trial_that_only_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trials: int
+) -> None:
+    made: list[int] = []
+    numbered = Waiting.numbered
+
+    def counted(waiting: Waiting, number: int) -> Trial:
+        made.append(number)
+        return numbered(waiting, number)
+
+    with Store.open(str(tmp_path / "s.db")) as store:
+        begun(store, trials)
+        total = 3 * trials  # of three studies
+        monkeypatch.setattr(Waiting, "numbered", counted)
+        results = store.results("many")
+    assert (results.size, results.unfinished) == (total, total)
+    assert results.counts == {"pending": total} == sum_of(results)
+    check(results)
+    print_round(results, Console(file=io.StringIO(), width=100))
+    assert made == []
+    last = results.trial(total - 1)
+    assert (last.status, last.number) == ("pending", total - 1)
+    assert len(made) <= 2 * total.bit_length(), "one trial is found without making the others"
+    with pytest.raises(NotFound):
+        results.trial(total)
+
+
+def sum_of(results: Results) -> dict[str, int]:
+    """The counts of all studies together."""
+    found: dict[str, int] = {}
+    for study in results.studies:
+        for status, count in results.counts_of(study).items():
+            found[status] = found.get(status, 0) + count
+    return found

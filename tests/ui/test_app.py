@@ -183,12 +183,26 @@ def test_a_trial_has_its_history(client: httpx.Client, store: str) -> None:
     assert set(page["metrics"]) == set(trial.curves)
 
 
+def test_a_diagnosis_is_that_of_diagnose(client: httpx.Client, store: str) -> None:
+    trial = tw.load(store, NAME).best()
+    page = client.get(f"{ROUND}/trial/{trial.number}/diagnosis").json()
+    found = tw.diagnose(trial)
+    assert page["diagnosis"] == plain(found)
+    for shown, one in zip(page["answers"], found.answers, strict=True):
+        assert (shown["question"], shown["verdict"]) == (one.question, one.verdict)
+        assert shown["found"][0]["headline"] == str(one.words.headline)
+    whole = tw.diagnose(tw.load(store, NAME), run=str(trial.number))
+    assert whole.answers == found.answers
+    assert client.get(f"{ROUND}/trial/{trial.number}").json()["diagnosed"] is True
+
+
 def test_what_is_not_there(client: httpx.Client) -> None:
     for path, code in (
         ("/api/round/nope", "round.not_found"),
         ("/api/round/nope/events", "round.not_found"),
         (f"{ROUND}/trial/999", "trial.not_found"),
         (f"{ROUND}/trial/999/log", "trial.not_found"),
+        (f"{ROUND}/trial/999/diagnosis", "trial.not_found"),
         ("/api/campaign/nope", "campaign.not_found"),
     ):
         answer = client.get(path)

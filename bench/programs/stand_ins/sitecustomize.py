@@ -53,6 +53,9 @@ def on_cpu() -> None:
         if str(named.get("device", "")).startswith("cuda")
         else empty(*words, **named)
     )
+    cast, bfloat16 = torch.amp.autocast, os.environ["TUNEWRIGHT_STAND_IN"] == "autoresearch"
+    torch.amp.autocast = lambda device_type, **named: cast("cpu", enabled=bfloat16, **named)  # type: ignore[assignment, misc]
+    torch.Tensor.bfloat16 = lambda self: self.float()  # type: ignore[assignment, method-assign]
     torch.compile = lambda made=None, **named: made if made is not None else (lambda own: own)
     begin = dist.init_process_group
     dist.init_process_group = lambda backend=None, **named: begin("gloo")
@@ -99,7 +102,7 @@ def tiny_prepare() -> types.ModuleType:
         while True:
             first = torch.randint(len(text) - length - 1, (size,), generator=drawn)
             rows = torch.stack([text[at : at + length + 1] for at in first.tolist()])
-            yield rows[:, :-1], rows[:, 1:], 1
+            yield rows[:, :-1].contiguous(), rows[:, 1:].contiguous(), 1
 
     @torch.no_grad()
     def evaluate_bpb(model: Any, tokenizer: object, size: int) -> float:
@@ -114,7 +117,23 @@ def tiny_prepare() -> types.ModuleType:
     return made  # type: ignore[no-any-return]
 
 
-if os.environ.get("TUNEWRIGHT_STAND_IN") and os.environ.get("TUNEWRIGHT_FOLDER"):
-    on_cpu()
+def small_machine() -> None:
+    """Data loaders without processes, and torchvision where its compiled operators do not load."""
+    from torch.utils import data
+
+    begin = data.DataLoader.__init__
+    data.DataLoader.__init__ = lambda self, *words, **named: begin(  # type: ignore[method-assign]
+        self, *words, **{**named, "num_workers": 0}
+    )
+    name = "torchvision._meta_registrations"
+    sys.modules[name] = types.ModuleType(name)
+
+
+OURS = {"tunewright", "tunewright.execution.processes.worker"}  # not the program that trains
+if os.environ.get("TUNEWRIGHT_STAND_IN") and not OURS & set(sys.orig_argv):
+    if os.environ["TUNEWRIGHT_STAND_IN"] == "small machine":
+        small_machine()
+    else:
+        on_cpu()
     if os.environ["TUNEWRIGHT_STAND_IN"] == "autoresearch":
         sys.modules["prepare"] = tiny_prepare()

@@ -46,10 +46,7 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 
 # strengths worth searching where nothing is known but the name
-_STRENGTHS: Mapping[str, Range] = {
-    "dropout": linear(0.0, 0.5),
-    "label_smoothing": linear(0.0, 0.2),
-}
+_STRENGTHS: Mapping[str, Range] = {"dropout": linear(0.0, 0.5), "label_smoothing": linear(0.0, 0.2)}
 _ANY_STRENGTH = log(1e-6, 1e-2)
 _DECADES = 100.0  # either way around a strength that is in use
 _BROKEN = ("baseline", "training_bug")  # nothing else means anything until these are fixed
@@ -251,13 +248,13 @@ def _none(own: Sequence[Finding], known: Sequence[str]) -> list[Proposal]:
 def finish(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """Run what is left of a round before anything is concluded from it."""
     del findings
-    left = sum(not trial.ended for trial in results.trials if trial.origin is None)
-    own = [t for t in results.trials if t.origin is None]
+    left = results.unfinished  # joined trials have all ended
+    own = results.size - sum(t.origin is not None for t in results.rows)
     if not left and own:
         return []
     why = reason("proposal.no_trial_has_run")
     if own:
-        why = reason("proposal.unfinished", left=left, trials_in_all=len(own))
+        why = reason("proposal.unfinished", left=left, trials_in_all=own)
     return [proposal("finish", why, actions=(RunTrials(results.round.name),))]
 
 
@@ -266,8 +263,8 @@ def mend(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     own = [f for f in findings if f.check in _BROKEN and f.verdict == "warn"]
     own += [f for f in findings if _all_diverge(f)]
     name = results.round.name
-    if not own and results.trials and not results.top(1) and all(t.ended for t in results.trials):
-        why = reason("proposal.none_completed", trials_in_all=len(results.trials))
+    if not own and results.size and not (results.top(1) or results.unfinished):
+        why = reason("proposal.none_completed", trials_in_all=results.size)
         return [proposal("repair", why, actions=(ShowRound(name),))]
     if not own:
         return []

@@ -62,7 +62,6 @@ _WARMUP_SHARE = (
     "warmup_steps_factor",
 )
 Likelihood = Literal["very likely", "likely", "might", "unlikely"]
-RUNGS: tuple[Likelihood, ...] = ("very likely", "likely", "might", "unlikely")
 LIKELIHOOD: dict[Area, Likelihood] = {
     "warm-up": "very likely",
     "initialization": "very likely",

@@ -156,13 +156,31 @@ def compared(
     count = len(short)
     k = max(1, min(top, count // 2))
     if count == 0:
-        return Agreement(of, 0, None, None, k, 0, 0.0, None)
+        return Agreement(
+            of=of,
+            ranked=0,
+            correlation=None,
+            interval=None,
+            top=k,
+            overlap=0,
+            by_chance=0.0,
+            regret=None,
+        )
     first = np.argsort(short, kind="stable")
     overlap = len(set(first[:k].tolist()) & set(np.argsort(long, kind="stable")[:k].tolist()))
     correlation = _correlation(short, long) if count >= _FEWEST else None
     interval = None if correlation is None else _interval(correlation, count)
     regret = float(long[first[0]] - long.min())
-    return Agreement(of, count, correlation, interval, k, overlap, k * k / count, regret)
+    return Agreement(
+        of=of,
+        ranked=count,
+        correlation=correlation,
+        interval=interval,
+        top=k,
+        overlap=overlap,
+        by_chance=k * k / count,
+        regret=regret,
+    )
 
 
 def truncated(results: Results, steps: int) -> Results:
@@ -196,11 +214,11 @@ def _cut(trial: Trial, steps: int) -> Trial:
 
 def _by_configuration(results: Results, other: Results) -> dict[object, float]:
     """The loss of each completed configuration, without what makes the rounds differ in length."""
-    names = {n for t in results.trials for n in t.configuration}
-    names &= {n for t in other.trials for n in t.configuration}
+    names = {n for t in results.rows for n in t.configuration}
+    names &= {n for t in other.rows for n in t.configuration}
     kept = {n for n in names if transfer(n, results.meaning).area not in ("length", "schedule")}
     found: dict[object, float] = {}
-    for trial in results.top(len(results.trials)):  # the best of equal ones comes first
+    for trial in results.top():  # the best of equal ones comes first
         assert trial.value is not None
         found.setdefault(_key(trial.configuration, kept), -results.objective.sign * trial.value)
     return found
@@ -209,7 +227,7 @@ def _by_configuration(results: Results, other: Results) -> dict[object, float]:
 def _by_setting(results: Results) -> dict[object, float]:
     """The best loss of each scientific setting."""
     found: dict[object, float] = {}
-    for trial in results.top(len(results.trials)):
+    for trial in results.top():
         assert trial.value is not None
         setting = results.studies[trial.study].scientific
         found.setdefault(_key(setting, setting), -results.objective.sign * trial.value)

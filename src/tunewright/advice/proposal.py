@@ -67,7 +67,7 @@ def untried(results: Results) -> int | None:
         names = [h.name for h in study.space]
         tried = {
             json.dumps([trial.configuration.get(name) for name in names], default=str)
-            for trial in results.of(study.number)
+            for trial in results.rows_of(study.number)
         }
         found = max(found, count - len(tried))
     return found
@@ -219,12 +219,7 @@ def successor(round: Round, change: Message, **changes: Any) -> Round:
 
     The seed stays, because the data split goes by it: trials on other splits do not compare.
     """
-    settings = {
-        "name": next_name(round.name),
-        "change": change,
-        "continues": round.name,
-        **changes,
-    }
+    settings = {"name": next_name(round.name), "change": change, "continues": round.name, **changes}
     return replace(round, **settings)
 
 

@@ -95,21 +95,21 @@ def read_definition(store: Store, name: str) -> Definition | None:
     told = found.definition
     place, retrained = told["incumbent"], told.get("retrained")
     return Definition(
-        name,
-        from_data(told["space"]),
-        told["trials"],
-        told["hours"],
-        told["default"],
-        None if place is None else Place(**place),
-        told["incumbent_repeats"],
-        told["slots"],
-        told["tests"],
-        {what: _message(why) for what, why in told.get("able", {}).items()},
-        told.get("extend"),
-        told.get("extend_to"),
-        told.get("deterministic", False),
-        None if retrained is None else Place(**retrained),
-        found.created,
+        name=name,
+        space=from_data(told["space"]),
+        trials=told["trials"],
+        hours=told["hours"],
+        default=told["default"],
+        incumbent=None if place is None else Place(**place),
+        incumbent_repeats=told["incumbent_repeats"],
+        slots=told["slots"],
+        tests=told["tests"],
+        able={what: _message(why) for what, why in told.get("able", {}).items()},
+        extend=told.get("extend"),
+        extend_to=told.get("extend_to"),
+        deterministic=told.get("deterministic", False),
+        retrained=None if retrained is None else Place(**retrained),
+        started=found.created,
     )
 
 
@@ -131,7 +131,7 @@ def untried(round: Round, searched: Sequence[Results]) -> float:
     tried = {
         repr(sorted((n, v) for n, v in trial.configuration.items() if n in names))
         for results in searched
-        for trial in results.trials
+        for trial in results.rows
         if trial.configuration
     }
     return configurations(round) - len(tried)
@@ -139,10 +139,11 @@ def untried(round: Round, searched: Sequence[Results]) -> float:
 
 def stranded(results: Results) -> int:
     """How many trials of a round wait for a suggestion that cannot come."""
-    waiting = sum(not trial.ended and not trial.configuration for trial in results.trials)
+    waiting = len(results.waiting)
+    waiting += sum(not trial.ended and not trial.configuration for trial in results.rows)
     if results.search != "bayesian" or not waiting:
         return 0
-    given = sum(bool(trial.configuration) for trial in results.trials)
+    given = sum(bool(trial.configuration) for trial in results.rows)
     return waiting if given >= configurations(results.round) else 0
 
 
@@ -297,7 +298,7 @@ class Campaign:
     @property
     def spent(self) -> int:
         """Trials it has used or laid out, repeats and probes included."""
-        own = sum(len(r.trials) + len(r.recorded_repeats) - stranded(r) for r in self.rounds)
+        own = sum(r.size + len(r.recorded_repeats) - stranded(r) for r in self.rounds)
         more = 0
         if self.incumbent is not None:
             now = len(self.incumbent.repeats)
@@ -324,9 +325,9 @@ class Campaign:
         return max(0, self.total - self.spent)
 
     def all_trials(self) -> Iterator[Trial]:
-        """Every trial and repeat of its rounds."""
+        """Every trial and repeat of its rounds that has a row."""
         for results in self.rounds:
-            yield from results.trials
+            yield from results.rows
             yield from results.recorded_repeats
 
     @property
@@ -472,7 +473,7 @@ def _close(a: Value, b: Value) -> bool:
 
 
 def _ranked(rounds: Sequence[Results]) -> list[Contender]:
-    found = [Contender(r, trial) for r in rounds for trial in r.top(len(r.trials))]
+    found = [Contender(r, trial) for r in rounds for trial in r.top()]
     if not found:
         return []
     sign = found[0].results.objective.sign
@@ -492,7 +493,7 @@ def read_campaign(store: Store, definition: Definition) -> Campaign:
     own = {name: purpose for name, purpose in belongs if purpose != PROBE}
     rounds = tuple(store.results(name) for name in own)
     mine = [one for one in launches(store) if one.candidate.round in own]
-    identities = {t.identity for r in rounds for t in (*r.trials, *r.recorded_repeats)}
+    identities = {t.identity for r in rounds for t in (*r.recorded, *r.recorded_repeats)}
     answers = store.probes(campaign=found.id)
     probed = [store.results(name) for name, purpose in belongs if purpose == PROBE]
     return Campaign(
@@ -503,7 +504,7 @@ def read_campaign(store: Store, definition: Definition) -> Campaign:
         launched=mine[-1] if mine else None,
         looks=tuple(one for one in store.evaluations() if one.look and one.trial in identities),
         probes=tuple({**one.answer, "probe": one.name} for one in answers),
-        probe_trials=sum(len(results.trials) for results in probed),
+        probe_trials=sum(results.size for results in probed),
         probe_seconds=_probe_seconds(definition, probed, answers),
         log=tuple(
             LoggedStep(step.number, step.kind, step.reason, step.round, step.written)
@@ -518,7 +519,7 @@ def _probe_seconds(
     """What probes have cost of one slot; those that time steps have the machine to themselves."""
     if definition.hours is None:
         return 0.0
-    trained = sum(t.seconds for results in rounds for t in results.trials)
+    trained = sum(t.seconds for results in rounds for t in results.rows)
     timed = sum(float(one.answer.get("seconds") or 0.0) for one in answers)
     return trained + definition.slots * timed
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from tunewright.advice.proposal import names_of, searched_ranges, with_ranges
 from tunewright.campaigns.campaign import Campaign
-from tunewright.checks.natural_bound import natural_bound
+from tunewright.checks.boundary import natural_bound
 from tunewright.design.ranges import Range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
@@ -71,7 +71,7 @@ def _pressed(
         there = [(u if side == "low" else 1 - u) <= near for u in units]
         if sum(there) < MOST or not there[0]:
             continue
-        ended = [t for t in results.trials if t.ended and column in t.unit]
+        ended = [t for t in results.rows if t.ended and column in t.unit]
         outer = [
             t.status == "infeasible"
             for t in ended

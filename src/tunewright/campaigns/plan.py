@@ -118,7 +118,7 @@ def _taken(campaign: Campaign, results: Results, asked: Proposal, allowance: int
     if done >= _MOST_EXPLORATIONS[kind] or (kind == "narrow" and "infeasible" not in asked.because):
         return None
     # old trials that fit count, so only the difference is run
-    known = sum(t.ended for t in results.trials) if kind == "widen" else 0
+    known = sum(t.ended for t in results.rows) if kind == "widen" else 0
     trials = min(allowance, max(FEWEST, wanted.trials_per_study - known))
     if kind == "fix" and trials < wanted.trials_per_study // 2:
         return None  # trials with other values of what is fixed would be lost for nothing
@@ -128,7 +128,7 @@ def _taken(campaign: Campaign, results: Results, asked: Proposal, allowance: int
 
 def _again(campaign: Campaign, results: Results, allowance: int) -> Step | None:
     """Nothing completed: once more, where trials diverge least, if they diverge at all."""
-    ended = [t for t in results.trials if t.ended]
+    ended = [t for t in results.rows if t.ended]
     if allowance < FEWEST or len(campaign.searched) > 1:
         return None
     if not all(t.status == "infeasible" for t in ended):
@@ -173,14 +173,13 @@ def _extends(campaign: Campaign) -> bool:
 def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
     del own
     for results in campaign.rounds:
-        left = [t for t in results.trials if not t.ended]
-        if len(left) > stranded(results):
-            facts = {"left": len(left), "total": len(results.trials)}
+        if results.unfinished > stranded(results):
+            facts = {"left": results.unfinished, "total": results.size}
             reason = Message("campaign.unfinished_trials", facts)
-            points = tuple(t.configuration for t in results.trials)
+            points = tuple(t.configuration for t in results.rows)
             listed = points if results.search == "listed" else ()
             return Step("finish", reason, 0, results.round, results.search, listed)
-    known = [Contender(r, t) for r in campaign.rounds for t in r.trials if r.repeats(t)]
+    known = [Contender(r, t) for r in campaign.rounds for t in r.rows if r.repeats(t)]
     known += [campaign.incumbent] if campaign.incumbent is not None else []
     for one in known:
         waiting = [r for r in one.repeats if not r.ended]
@@ -243,7 +242,7 @@ def _search(campaign: Campaign, own: Shares) -> Step | None:
     if exploits and known > 1:
         return None  # the finalists are under way: there is no way back
     if not exploits and not known:
-        explored = sum(len(r.trials) for r in campaign.searched)
+        explored = sum(r.size for r in campaign.searched)
         step = _explore_on(campaign, min(free, own.explore - explored), free, own.first)
         if step is not None:
             return step
@@ -297,7 +296,7 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
     results = together(campaign)
     if begun is not None:
         seen = saturation(_knowing_luck(campaign, results))
-        tried = sum(len(r.trials) for r in campaign.searched if r.search == "bayesian")
+        tried = sum(r.size for r in campaign.searched if r.search == "bayesian")
         least = max(budget(study).suggested for study in results.studies)
         enough = tried >= max(_SATURATES_FROM, _SATURATES * campaign.total, least)
         if seen is not None and seen.saturated and enough:
@@ -333,7 +332,7 @@ def _around(results: Results) -> Round | None:
 
     The best four of ten feasible trials in five dimensions are no evidence: then the whole of it.
     """
-    feasible = sum(trial.status == "completed" for trial in results.trials)
+    feasible = sum(trial.status == "completed" for trial in results.rows)
     enough = max(budget(study).suggested for study in results.studies)
     made = exploitation(results, True)
     if made is None or feasible >= enough:

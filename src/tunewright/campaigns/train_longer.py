@@ -67,7 +67,7 @@ def ranks_alike(campaign: Campaign) -> Agreement | None:
     sign = first.objective.sign
     pairs = [
         (-sign * (twin.trial.value or 0.0), -sign * (trial.value or 0.0))
-        for trial in first.top(len(first.trials))
+        for trial in first.top()
         if (twin := _twin(campaign, trial)) is not None
     ]
     short, long = (np.array(losses, dtype=float) for losses in zip(*pairs, strict=True))

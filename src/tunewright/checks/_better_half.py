@@ -40,7 +40,7 @@ def better_halves(results: Results) -> list[Judged]:
     trial did.
     """
     ranked: dict[int, list[Trial]] = {study.number: [] for study in results.studies}
-    for trial in results.top(len(results.trials)):
+    for trial in results.top():
         ranked[trial.study].append(trial)
     return [_better_half(results, study, ranked[study.number]) for study in results.studies]
 

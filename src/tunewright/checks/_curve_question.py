@@ -123,24 +123,12 @@ def _ask_study(question: CurveQuestion[F], judged: Judged) -> Finding:
         top=tuple(reading.facts for reading in said.top),
     )
     answer = question.answer(judged, said, seen)
-    return Finding(
-        check=question.check,
-        scope="study",
-        about=study.label,
-        verdict=answer.verdict,
-        evidence=answer.evidence,
-        actions=answer.actions,
+    return Finding.of_study(
+        question.check, study.label, answer.verdict, answer.evidence, answer.actions
     )
 
 
 def _cannot_judge(
     check: str, study: Study, why: Message, actions: tuple[Action, ...] = ()
 ) -> Finding:
-    return Finding(
-        check=check,
-        scope="study",
-        about=study.label,
-        verdict="cannot_judge",
-        evidence=NotJudged(why),
-        actions=actions,
-    )
+    return Finding.of_study(check, study.label, "cannot_judge", NotJudged(why), actions)

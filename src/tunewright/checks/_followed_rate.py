@@ -61,7 +61,7 @@ def followed_rate(results: Results) -> RateSigns:
     meaning = results.meaning
     logged = [
         _Logged(t, rates, _number(t, meaning.name("learning_rate")))
-        for t in results.trials
+        for t in results.rows
         if t.status == "completed" and (rates := learning_rates(t, meaning)) is not None
     ]
     value = _value(meaning, logged)
@@ -115,7 +115,13 @@ def _doubt(kind: Kind, name: str, shown: Sequence[_Logged], of: Sequence[_Logged
     trials = [one.trial for one in shown]
     given = tuple(t.configuration.get(name) for t in trials[:3])
     return Doubt(
-        kind, name, len(shown), len(of), numbers(trials), given, tuple(o.peak for o in shown[:3])
+        kind=kind,
+        name=name,
+        runs=len(shown),
+        of=len(of),
+        trials=numbers(trials),
+        given=given,
+        seen=tuple(o.peak for o in shown[:3]),
     )
 
 

@@ -18,7 +18,7 @@ APART = 2.0  # standard deviations of a difference that is surely one
 
 def best_of(results: Results, study: Study) -> list[Trial]:
     """The five best trials of a study, the best one first."""
-    return [t for t in results.top(len(results.trials)) if t.study == study.number][:TOP]
+    return [t for t in results.top() if t.study == study.number][:TOP]
 
 
 def sd_of_values(trials: list[Trial]) -> float | None:

@@ -168,7 +168,7 @@ def option_signs(results: Results) -> OptionSigns:
     by_option: dict[str, list[tuple[Trial, str]]] = {}
     kinds: dict[str, str] = {}
     read = 0
-    for trial in results.trials:
+    for trial in results.rows:
         origin = results.origins.get(trial.identity)
         if origin is None or not trial.ended or not trial.started or not origin.sources:
             continue
@@ -268,7 +268,7 @@ def _doubt(option: str, kind: str, uses: Sequence[tuple[Trial, str]], read: int)
 def _hyperparameter(option: str, uses: Sequence[tuple[Trial, str]]) -> str | None:
     """The hyperparameter whose value the option carries in every trial."""
     first = uses[0][0].configuration
-    fits = [n for n in first if all(_is_value(t.configuration, n, text) for t, text in uses)]
+    fits = [n for n in first if all(is_value(t.configuration, n, text) for t, text in uses)]
     return min(fits, key=lambda n: -_alike(n, option), default=None)
 
 
@@ -276,7 +276,8 @@ def _alike(name: str, option: str) -> float:
     return SequenceMatcher(None, name, option.lstrip("-").replace("-", "_")).ratio()
 
 
-def _is_value(configuration: Mapping[str, Value], name: str, text: str) -> bool:
+def is_value(configuration: Mapping[str, Value], name: str, text: str) -> bool:
+    """Whether a configuration gives a hyperparameter the value that this text writes."""
     value = configuration.get(name)
     if is_number(value) and _is_text_number(text):
         return float(value) == float(text)  # type: ignore[arg-type]

@@ -114,7 +114,15 @@ def _region(feature: Feature, split: _Split, infeasible: Bools, p: float) -> Reg
     low, high = sorted(feature.natural(x) for x in split.between)
     purity = float(infeasible[beyond].mean()) if beyond.any() else 0.0
     recall = float(beyond[infeasible].mean())
-    return Region(feature, split.above, split.threshold, (low, high), purity, recall, p)
+    return Region(
+        feature=feature,
+        above=split.above,
+        threshold=split.threshold,
+        between=(low, high),
+        purity=purity,
+        recall=recall,
+        p=p,
+    )
 
 
 @lru_cache(maxsize=64)

@@ -54,7 +54,7 @@ class _Read:
 
 def same_curves(results: Results) -> CurveSigns:
     """Look for trials with different configurations and the same curves."""
-    readable = [one for t in results.trials if (one := _read(results, t)) is not None]
+    readable = [one for t in results.rows if (one := _read(results, t)) is not None]
     pairs = list(_pairs(readable))
     acts = frozenset(
         differing[0]

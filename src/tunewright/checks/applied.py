@@ -51,7 +51,7 @@ class _EchoSigns:
 def applied(results: Results) -> list[Finding]:
     """Ask whether the program used the values that its trials were given."""
     name = results.round.name
-    ended = [t for t in results.trials if t.ended and t.configuration]
+    ended = [t for t in results.rows if t.ended and t.configuration]
     echo, rate = _echoes(results.meaning, ended), followed_rate(results)
     options, curves = option_signs(results), same_curves(results)
     strongest = (*echo.doubts, *rate.doubts, *options.doubts, *curves.doubts)
@@ -79,14 +79,7 @@ def applied(results: Results) -> list[Finding]:
 def _finding(
     name: str, verdict: Verdict, evidence: Evidence, actions: tuple[Action, ...] = ()
 ) -> Finding:
-    return Finding(
-        check="applied",
-        scope="round",
-        about=name,
-        verdict=verdict,
-        evidence=evidence,
-        actions=actions,
-    )
+    return Finding.of_round("applied", name, verdict, evidence, actions)
 
 
 def _warns(doubt: Doubt) -> bool:
@@ -166,7 +159,9 @@ def _doubt(kind: Any, name: str, told: Sequence[tuple[Trial, Any]], of: int) -> 
     trials = [trial for trial, _ in told]
     given = tuple(t.configuration[name] for t in trials[:3])
     seen = tuple(v for _, v in told[:3])
-    return Doubt(kind, name, len(told), of, numbers(trials), given, seen)
+    return Doubt(
+        kind=kind, name=name, runs=len(told), of=of, trials=numbers(trials), given=given, seen=seen
+    )
 
 
 def _by_rank(given: Value, reported: Any) -> bool:

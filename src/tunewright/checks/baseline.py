@@ -53,16 +53,7 @@ def baseline(results: Results) -> list[Finding]:
     top = results.top(_TOP)
     if not top:
         why = NotJudged(Message("baseline.none_completed"))
-        return [
-            Finding(
-                check="baseline",
-                scope="round",
-                about=name,
-                verdict="cannot_judge",
-                evidence=why,
-                actions=(ShowRound(name),),
-            )
-        ]
+        return [Finding.of_round("baseline", name, "cannot_judge", why, (ShowRound(name),))]
     chance = results.meaning.number("chance")
     metric = _loss(results, top, chance)
     if chance is not None and metric is not None:
@@ -87,14 +78,7 @@ def _against_start(results: Results, top: tuple[Trial, ...], chance: float | Non
     if not curves:
         why = NotJudged(Message("baseline.one_point", {"metric": metric}))
         declare = (Declare("chance"),)
-        return Finding(
-            check="baseline",
-            scope="round",
-            about=results.round.name,
-            verdict="cannot_judge",
-            evidence=why,
-            actions=declare,
-        )
+        return Finding.of_round("baseline", results.round.name, "cannot_judge", why, declare)
     first, lowest = np.array([v[0] for v in curves]), np.array([v.min() for v in curves])
     start, best = float(np.median(first)), float(lowest.min())
     reached = _reached(curves, _completed(results))
@@ -165,7 +149,7 @@ def _times(picked_from: int) -> float:
 
 
 def _completed(results: Results) -> int:
-    return sum(trial.value is not None for trial in results.trials)
+    return sum(trial.value is not None for trial in results.rows)
 
 
 def _finding(results: Results, evidence: BaselineEvidence, verdict: Verdict) -> Finding:
@@ -175,14 +159,7 @@ def _finding(results: Results, evidence: BaselineEvidence, verdict: Verdict) -> 
         actions += [Advise("start_simpler"), Advise("overfit_one_batch"), shown]
     if evidence.chance is None:
         actions.append(Declare("chance" if evidence.unused_chance is None else "valid_loss"))
-    return Finding(
-        check="baseline",
-        scope="round",
-        about=results.round.name,
-        verdict=verdict,
-        evidence=evidence,
-        actions=tuple(actions),
-    )
+    return Finding.of_round("baseline", results.round.name, verdict, evidence, tuple(actions))
 
 
 def _loss(results: Results, top: tuple[Trial, ...], chance: float | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -9,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from tunewright.actions import Action, Advise, NextRound, RunTrials, SearchRange
-from tunewright.checks.natural_bound import NaturalBound, natural_bound
 from tunewright.checks.positions import (
     Axis,
     Settled,
@@ -19,7 +19,7 @@ from tunewright.checks.positions import (
     settled,
 )
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Range, choices_of
+from tunewright.design.ranges import Range, choices_of, is_number
 from tunewright.finding import Evidence, Finding, NotJudged, Scope, Verdict, said_once
 from tunewright.messages import Message
 from tunewright.stats.additive import chosen, levels, line_and_curve, normal_scores, without
@@ -201,26 +201,13 @@ def _of_study(
     about = study.study.label
     if not lines:
         searched = any(h.range.choices is not None for h in study.study.space)
-        return Finding(
-            check="boundary",
-            scope="study",
-            about=about,
-            verdict="ok",
-            evidence=BoundaryEvidence((), searched),
-        )
+        return Finding.of_study("boundary", about, "ok", BoundaryEvidence((), searched))
     if not edges:
         most = max(int(axis.feasible.sum()) for axis in lines)
         facts = {"feasible": most, "needed": FEWEST, "adaptive": study.adaptive}
         why = NotJudged(Message("boundary.few_trials", facts))
         more = RunTrials(results.round.name, max(2 * results.round.trials_per_study, 16))
-        return Finding(
-            check="boundary",
-            scope="study",
-            about=about,
-            verdict="cannot_judge",
-            evidence=why,
-            actions=(more,),
-        )
+        return Finding.of_study("boundary", about, "cannot_judge", why, (more,))
     return _finding(results, "study", about, edges)
 
 
@@ -324,3 +311,40 @@ def _edges(meaning: Meaning, every: Sequence[Axis]) -> list[Edge]:
     lines, ruling = _with_edges(every), rulers(every)
     enough = [axis for axis in lines if axis.feasible.sum() >= FEWEST]
     return [edge(meaning, axis, len(lines), ruling) for axis in enough]
+
+
+# ---- bounds that no value can pass: where a range ends at one, a wider range makes no sense
+
+
+# meanings whose values cannot pass 1
+_BELOW_ONE = ("momentum", "beta1", "beta2")
+
+
+@dataclass(frozen=True)
+class NaturalBound:
+    """A value that no other can pass."""
+
+    value: float
+    off: bool = False  # whether the hyperparameter is switched off there
+
+
+def natural_bound(
+    name: str, searched: Range, side: Literal["low", "high"], meaning: Meaning
+) -> NaturalBound | None:
+    """The bound no value can pass, when this end of the range lies at it.
+
+    >>> from tunewright.design.ranges import linear
+    >>> natural_bound("dropout", linear(0.0, 0.5), "low", Meaning())
+    NaturalBound(value=0.0, off=True)
+    """
+    low, high = searched.ends or (math.nan, math.nan)
+    at = float(low if side == "low" else high)
+    off = meaning.off_by_name.get(name)
+    if is_number(off) and float(off) == at:  # type: ignore[arg-type]
+        return NaturalBound(at, off=True)
+    if side == "low" and at == 0:
+        return NaturalBound(0.0, off=name in meaning.regularisers)
+    unit_like = meaning.of(name) in _BELOW_ONE or name in meaning.regularisers
+    if side == "high" and at == 1 and unit_like:
+        return NaturalBound(1.0)
+    return None

@@ -169,28 +169,14 @@ def _of_lists(results: Results) -> Finding:
     if unlike is not None:  # longer training would win, whatever else is better
         why = NotJudged(Message("comparison.different_lengths", asdict(unlike)))
         as_long = (Advise("train_as_long"),)
-        return Finding(
-            check="comparison",
-            scope="round",
-            about=name,
-            verdict="cannot_judge",
-            evidence=why,
-            actions=as_long,
-        )
+        return Finding.of_round("comparison", name, "cannot_judge", why, as_long)
     found = pairs(results)
     judged = [pair for pair in found if pair.halves is not None]
     more = RunTrials(name, 2 * results.round.trials_per_study)
     if not judged:
         first = found[0].why if found else None
         why = NotJudged(first or Message("comparison.none_completed"))
-        return Finding(
-            check="comparison",
-            scope="round",
-            about=name,
-            verdict="cannot_judge",
-            evidence=why,
-            actions=(more,),
-        )
+        return Finding.of_round("comparison", name, "cannot_judge", why, (more,))
     compared = tuple(_compared(pair, len(found)) for pair in found)
     halves = judged[0].halves
     assert halves is not None
@@ -204,14 +190,7 @@ def _of_lists(results: Results) -> Finding:
     told = all(pair.verdict == "worse" for pair in compared)
     verdict: Verdict = "ok" if told else "note"
     actions: tuple[Action, ...] = (Repeat(name),) if told else (Repeat(name), more)
-    return Finding(
-        check="comparison",
-        scope="round",
-        about=name,
-        verdict=verdict,
-        evidence=evidence,
-        actions=actions,
-    )
+    return Finding.of_round("comparison", name, verdict, evidence, actions)
 
 
 def _small_rates(results: Results) -> SmallRates | None:
@@ -221,7 +200,7 @@ def _small_rates(results: Results) -> SmallRates | None:
     """
     if results.meaning.name("optimizer") in results.round.scientific:
         return None
-    ranked = results.top(len(results.trials))
+    ranked = results.top()
     first = [trial for trial in ranked if trial.study == ranked[0].study][:TOP]
     others = [
         trial
@@ -279,11 +258,4 @@ def _of_range(results: Results, own: Settled, name: str) -> Finding:
     elif found.speaks:
         verdict = "ok"
     actions = () if verdict == "ok" else (Advise("compare_as_list", {"name": name}),)
-    return Finding(
-        check="comparison",
-        scope="study",
-        about=own.study.label,
-        verdict=verdict,
-        evidence=evidence,
-        actions=actions,
-    )
+    return Finding.of_study("comparison", own.study.label, verdict, evidence, actions)

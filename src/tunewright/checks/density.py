@@ -160,14 +160,7 @@ def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
     double = RunTrials(name, 2 * max(results.round.trials_per_study, len(study.trials)))
     if len(losses) < FEWEST:
         why = Message("judge.feasible_trials", {"feasible": len(losses), "needed": FEWEST})
-        return Finding(
-            check="density",
-            scope="study",
-            about=about,
-            verdict="cannot_judge",
-            evidence=NotJudged(why),
-            actions=(double,),
-        )
+        return Finding.of_study("density", about, "cannot_judge", NotJudged(why), (double,))
     seen, matters = sampling(losses), reference(results, study, gap)
     evidence = DensityEvidence(
         feasible=seen.feasible,
@@ -189,14 +182,7 @@ def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
         actions = (double, Advise("narrow_after_doublings"))
     else:
         verdict = "ok"
-    return Finding(
-        check="density",
-        scope="study",
-        about=about,
-        verdict=verdict,
-        evidence=evidence,
-        actions=actions,
-    )
+    return Finding.of_study("density", about, verdict, evidence, actions)
 
 
 def _in_units(own: BestOf, sign: float) -> BestOf:

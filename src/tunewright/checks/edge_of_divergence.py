@@ -14,9 +14,8 @@ import numpy as np
 from tunewright.actions import Action, Declare
 from tunewright.checks._region import Region
 from tunewright.checks.infeasible import Found, Shared, find_infeasible
-from tunewright.checks.instability import remedies
+from tunewright.checks.instability import diverged, remedies
 from tunewright.checks.positions import Settled, losses_of, settled
-from tunewright.checks.unstable import diverged
 from tunewright.finding import Evidence, Finding, NotJudged, said_once
 from tunewright.messages import Message
 from tunewright.stats.noise import Floats
@@ -95,13 +94,7 @@ def _ask(results: Results, study: Settled) -> Finding:
             return _cannot_judge(
                 about, Message("judge.feasible_beside_diverged", {"needed": _FEWEST})
             )
-        return Finding(
-            check="edge_of_divergence",
-            scope="study",
-            about=about,
-            verdict="ok",
-            evidence=EdgeEvidence(rate),
-        )
+        return Finding.of_study("edge_of_divergence", about, "ok", EdgeEvidence(rate))
     losses = losses_of(results, study.trials)
     losses[[row for row, t in enumerate(study.trials) if t.number in found.far]] = np.inf
     worst = None
@@ -120,25 +113,17 @@ def _ask(results: Results, study: Settled) -> Finding:
         p=near.p,
     )
     speaks = near.near and _diverge(results, found)
-    return Finding(
-        check="edge_of_divergence",
-        scope="study",
-        about=about,
-        verdict="warn" if speaks else "ok",
-        evidence=EdgeEvidence(rate, edge),
-        actions=remedies(results) if speaks else (),
+    return Finding.of_study(
+        "edge_of_divergence",
+        about,
+        "warn" if speaks else "ok",
+        EdgeEvidence(rate, edge),
+        remedies(results) if speaks else (),
     )
 
 
 def _cannot_judge(about: str, why: Message, *actions: Action) -> Finding:
-    return Finding(
-        check="edge_of_divergence",
-        scope="study",
-        about=about,
-        verdict="cannot_judge",
-        evidence=NotJudged(why),
-        actions=actions,
-    )
+    return Finding.of_study("edge_of_divergence", about, "cannot_judge", NotJudged(why), actions)
 
 
 def _of_rate(own: Region, rate: str) -> bool:

@@ -116,16 +116,7 @@ def fairness(results: Results) -> list[Finding]:
     feasible = {number: int(np.isfinite(own).sum()) for number, own in losses.items()}
     if sum(count > 0 for count in feasible.values()) < 2:
         why = NotJudged(Message("fairness.one_setting"))
-        return [
-            Finding(
-                check="fairness",
-                scope="round",
-                about=name,
-                verdict="cannot_judge",
-                evidence=why,
-                actions=(RunTrials(name),),
-            )
-        ]
+        return [Finding.of_round("fairness", name, "cannot_judge", why, (RunTrials(name),))]
     best = min(losses, key=lambda number: float(losses[number].min(initial=np.inf)))
     tuned = [_tuned(own, feasible) for own in studies]
     evidence = FairnessEvidence(
@@ -140,25 +131,14 @@ def fairness(results: Results) -> list[Finding]:
         kept=kept,
     )
     if not evidence.warns and not evidence.notes:
-        return [
-            Finding(check="fairness", scope="round", about=name, verdict="ok", evidence=evidence)
-        ]
+        return [Finding.of_round("fairness", name, "ok", evidence)]
     finish = RunTrials(name) if _unfinished(results) else NextRound(name)
     verdict: Verdict = "warn" if evidence.warns else "note"
     advice = "train_as_long" if evidence.lengths is not None else "tune_equally"
     stale = () if evidence.needs is None else (Advise("length_again"),)
     again = () if kept is None else (_tune_again(kept),)
     actions = (Advise(advice), *stale, *again, finish)
-    return [
-        Finding(
-            check="fairness",
-            scope="round",
-            about=name,
-            verdict=verdict,
-            evidence=evidence,
-            actions=actions,
-        )
-    ]
+    return [Finding.of_round("fairness", name, verdict, evidence, actions)]
 
 
 def _alone(results: Results, kept: BatchSizeChange) -> list[Finding]:
@@ -168,16 +148,7 @@ def _alone(results: Results, kept: BatchSizeChange) -> list[Finding]:
     tuned = _tuned(own, {own.study.number: feasible})
     evidence = FairnessEvidence((tuned,), tuned.setting, kept=kept)
     about = results.round.name
-    return [
-        Finding(
-            check="fairness",
-            scope="round",
-            about=about,
-            verdict="note",
-            evidence=evidence,
-            actions=(_tune_again(kept),),
-        )
-    ]
+    return [Finding.of_round("fairness", about, "note", evidence, (_tune_again(kept),))]
 
 
 def _tune_again(kept: BatchSizeChange) -> Advise:
@@ -193,7 +164,7 @@ def lengths_of(results: Results) -> Lengths | None:
     name = results.meaning.name("max_train_steps")
     known: dict[str, float] = {}
     for study in results.studies:
-        values = {t.configuration.get(name) for t in results.of(study) if t.configuration}
+        values = {t.configuration.get(name) for t in results.rows_of(study) if t.configuration}
         own = [float(v) for v in values if is_number(v)]  # type: ignore[arg-type]
         if len(values) == 1 and own:
             known[study.label] = own[0]
@@ -205,7 +176,7 @@ def lengths_of(results: Results) -> Lengths | None:
 
 def _needs(results: Results) -> UnlikeNeeds | None:
     """Two settings of one length whose best trials were best at opposite ends of training."""
-    ranked = results.top(len(results.trials))
+    ranked = results.top()
     late: tuple[str, BestSteps] | None = None
     early: tuple[str, BestSteps] | None = None
     for study in results.studies:
@@ -287,4 +258,4 @@ def _dimensions(own: Settled) -> int:
 
 
 def _unfinished(results: Results) -> bool:
-    return any(not trial.ended for trial in results.trials)
+    return results.unfinished > 0

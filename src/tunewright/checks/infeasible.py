@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from tunewright.actions import Action, Advise, NextRound, Probe, RunTrials, ShowTrial
-from tunewright.checks._far_above import far_above
 from tunewright.checks._region import LARGEST, Region, features_of, region
 from tunewright.checks.positions import Settled, settled
 from tunewright.design.ranges import Value
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict, said_once
 from tunewright.messages import Message
+from tunewright.stats.noise import ROBUST
 from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 _FEWEST = 3  # ended trials
 _MOST_REASONS = 10
@@ -122,14 +123,7 @@ def _ask(results: Results, study: Settled) -> Finding:
         facts = {"ended": count, "needed": _FEWEST, "adaptive": study.adaptive}
         why = NotJudged(Message("infeasible.few_trials", facts))
         run = (RunTrials(results.round.name),)
-        return Finding(
-            check="infeasible",
-            scope="study",
-            about=about,
-            verdict="cannot_judge",
-            evidence=why,
-            actions=run,
-        )
+        return Finding.of_study("infeasible", about, "cannot_judge", why, run)
     found = find_infeasible(results, study)
     bad = len(found.bad)
     low, high = wilson(bad, count)
@@ -144,14 +138,7 @@ def _ask(results: Results, study: Settled) -> Finding:
         nearly_all=bad == count or (bad / count > _NEARLY_ALL and low > _MANY),
     )
     verdict, actions = _judged(results, evidence)
-    return Finding(
-        check="infeasible",
-        scope="study",
-        about=about,
-        verdict=verdict,
-        evidence=evidence,
-        actions=actions,
-    )
+    return Finding.of_study("infeasible", about, verdict, evidence, actions)
 
 
 def _evidence(branch: tuple[Shared, ...], own: Region) -> RegionEvidence:
@@ -189,7 +176,7 @@ def _facts(own: RegionEvidence) -> dict[str, Any]:
 
 
 def _first(results: Results) -> int:
-    return next((t.number or 0 for t in results.trials if t.status == "infeasible"), 0)
+    return next((t.number or 0 for t in results.rows if t.status == "infeasible"), 0)
 
 
 def _reasons(study: Settled) -> tuple[ReasonCount, ...]:
@@ -209,3 +196,47 @@ def _branch(study: Settled, rows: Sequence[int], groups: int) -> tuple[Shared, .
     parents = {column for h in study.study.space for column, _ in h.when}
     parents -= set(study.study.scientific)
     return tuple(Shared(p, configuration[p]) for p in sorted(parents) if p in configuration)
+
+
+# ---- which trials ended finite but absurd: far above all others, and above where they began?
+#
+# Far above the others alone would call every trial stuck at chance diverged (21 to 43 % in two
+# published sets); a diverged one ends worse than it began.
+
+
+_FEWEST_ENDED = 8  # completed trials
+_SPREADS = 6.0
+_SMALLEST_SPREAD = 0.02  # of the logarithm
+_WORSE_THAN_START = 1.1
+
+
+def far_above(results: Results, trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """The completed trials of one study whose training loss ended far above all others.
+
+    By the training loss, or by the objective where that is minimized and no loss was logged.
+    """
+    metric = results.meaning.name("train_loss")
+    completed = [t for t in trials if t.status == "completed"]
+    if not any(t.curves.only(metric) is not None for t in completed):
+        metric = results.objective.metric
+        if not results.objective.minimize:
+            return ()
+    ends, starts, owners = [], [], []
+    for trial in completed:
+        curve = trial.curves.only(metric)
+        if curve is None or len(curve) < 2:  # where it began must be known
+            continue
+        finite = curve.values[np.isfinite(curve.values)]
+        if len(finite):
+            few = max(1, len(finite) // 20)
+            ends.append(float(np.median(finite[-few:])))
+            starts.append(float(finite[0]))
+            owners.append(trial)
+    if len(ends) < _FEWEST_ENDED or min(ends) <= 0:
+        return ()
+    logs = np.log(ends)
+    middle = np.median(logs)
+    spread = max(ROBUST * float(np.median(middle - logs[logs <= middle])), _SMALLEST_SPREAD)
+    start = results.meaning.number("chance") or float(np.median(starts))
+    absurd = (logs > middle + _SPREADS * spread) & (np.array(ends) > _WORSE_THAN_START * start)
+    return tuple(trial for trial, is_absurd in zip(owners, absurd, strict=True) if is_absurd)

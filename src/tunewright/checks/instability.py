@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
 
 from tunewright.actions import Action, Advise, Probe
 from tunewright.checks._better_half import Judged
@@ -14,10 +18,11 @@ from tunewright.checks._curve_question import (
     training_metric,
 )
 from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
-from tunewright.checks.spacing import SpacedCurves, tables
-from tunewright.checks.unstable import Episode, diverged, episodes
+from tunewright.checks.logged_rate import warmup_end
+from tunewright.checks.spacing import LONGEST as LONGEST_RISE, SpacedCurves, averaged, tables
+from tunewright.checks.training_bug import Risen, rise_readings
 from tunewright.finding import Finding
-from tunewright.stats.spikes import LONGEST
+from tunewright.stats.spikes import FEWEST, LONGEST, spikes
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -94,7 +99,7 @@ def just_above(results: Results, judged: Judged) -> Above | None:
     best = _rate(judged.ranked[0], name) if judged.ranked else None
     if best is None:
         return None
-    ended = [t for t in results.of(judged.study) if t.status in ("completed", "infeasible")]
+    ended = [t for t in results.rows_of(judged.study) if t.status in ("completed", "infeasible")]
     above = [t for t in ended if best < (_rate(t, name) or 0.0) <= _JUST_ABOVE * best]
     above = sorted(above, key=lambda trial: _rate(trial, name) or 0.0)[:_NEAREST]
     unstable = [t.number for t in above if t.status == "infeasible" and diverged(results, t)]
@@ -148,3 +153,66 @@ def _answer(
     if above is not None and above.speaks:
         return Answer("note", evidence, remedies(results))
     return Answer("ok", evidence)
+
+
+# ---- when was a trial unstable? Spikes, rises that recovered, early or mid-training
+
+
+_EARLY = 0.05  # of training, or the end of warm-up if that is later
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One stretch of training in which the loss went up instead of down."""
+
+    kind: Literal["spike", "rise"]
+    from_step: int
+    to_step: int
+    height: float  # a spike: as a share of the loss; a rise: of the improvement
+    early: bool  # before warm-up ended or within the first 5 % of training
+    z: float
+
+
+def episodes(results: Results, table: SpacedCurves, lasting: bool = False) -> list[list[Episode]]:
+    """The episodes of each training loss of a table, in the order they happened.
+
+    Rises that stay up are the question of another check, unless `lasting` asks for them too.
+    """
+    found: list[list[Episode]] = [[] for _ in table.trials]
+    limits = [_early_until(results, t, s) for t, s in zip(table.trials, table.steps, strict=True)]
+    if table.values.shape[1] >= FEWEST:
+        for spike in spikes(table.values):
+            steps = table.steps[spike.row]
+            first, last = int(steps[spike.first]), int(steps[spike.last])
+            early = bool(first <= limits[spike.row])
+            found[spike.row].append(Episode("spike", first, last, spike.height, early, spike.z))
+    wanted = (False, True) if lasting else (False,)
+    for kept in wanted:
+        readings = rise_readings(results, averaged(table, LONGEST_RISE), lasting=kept)
+        for row, reading in enumerate(readings):
+            facts = reading.facts
+            if not reading.flagged or facts.learning_rate_rose or _covered(found[row], facts):
+                continue
+            share = facts.rise / facts.improvement
+            first, last = facts.from_step, facts.to_step
+            found[row].append(
+                Episode("rise", first, last, share, bool(last <= limits[row]), reading.z)
+            )
+    return [sorted(row, key=lambda episode: episode.from_step) for row in found]
+
+
+def diverged(results: Results, trial: Trial) -> bool:
+    """Whether the objective or a loss of the trial stopped being finite."""
+    meaning = results.meaning
+    watched = (results.objective.metric, meaning.name("train_loss"), meaning.name("valid_loss"))
+    curves = (trial.curves.only(name) for name in dict.fromkeys(watched))
+    return any(curve is not None and not np.isfinite(curve.values).all() for curve in curves)
+
+
+def _early_until(results: Results, trial: Trial, steps: Iterable[int]) -> float:
+    return max(warmup_end(trial, results.meaning), _EARLY * max(steps))
+
+
+def _covered(known: list[Episode], rise: Risen) -> bool:
+    """Whether a rise between blocks is only the trace of a spike found more sharply."""
+    return any(rise.from_step <= e.to_step and e.from_step <= rise.to_step for e in known)

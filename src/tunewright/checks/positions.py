@@ -64,7 +64,7 @@ def settled(results: Results) -> list[Settled]:
     """The trials of each study that the statistics of the search space may use."""
     found: dict[int, list[Trial]] = {study.number: [] for study in results.studies}
     adaptive = dict.fromkeys(found, 0)
-    for trial in results.trials:
+    for trial in results.rows:
         censored = trial.bound_of(results.objective.metric) is not None
         if trial.status in ("completed", "infeasible") or censored:
             if (trial.search or results.search) in LAID_OUT:

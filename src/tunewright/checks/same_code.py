@@ -61,20 +61,11 @@ class SameCodeEvidence(Evidence):
 def same_code(results: Results) -> list[Finding]:
     """Ask whether trials and repeats of the round differ in code, packages or device."""
     name = results.round.name
-    ended = [t for t in (*results.trials, *results.recorded_repeats) if t.ended]
+    ended = [t for t in (*results.rows, *results.recorded_repeats) if t.ended]
     known = [(t, results.origins[t.identity]) for t in ended if t.identity in results.origins]
     if not known:
         why = NotJudged(Message("same_code.not_recorded"))
-        return [
-            Finding(
-                check="same_code",
-                scope="round",
-                about=name,
-                verdict="cannot_judge",
-                evidence=why,
-                actions=(Note(name),),
-            )
-        ]
+        return [Finding.of_round("same_code", name, "cannot_judge", why, (Note(name),))]
     origins = [origin for _, origin in known]
     differences = tuple(
         _difference(part, groups, known, compared.files)
@@ -91,16 +82,7 @@ def same_code(results: Results) -> list[Finding]:
         differences=differences,
     )
     verdict, actions = _judged(name, evidence)
-    return [
-        Finding(
-            check="same_code",
-            scope="round",
-            about=name,
-            verdict=verdict,
-            evidence=evidence,
-            actions=actions,
-        )
-    ]
+    return [Finding.of_round("same_code", name, verdict, evidence, actions)]
 
 
 def _judged(

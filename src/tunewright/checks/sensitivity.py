@@ -139,13 +139,13 @@ def importances(lines: Sequence[Axis]) -> list[Importance]:
     top = np.argsort(lines[0].losses[rows], kind="stable")[: max(4, count // 4)]
     return [
         Importance(
-            axis.name,
-            float(shares[n]),
-            (float(min(low[n], shares[n])), float(max(high[n], shares[n]))),
-            p[n],
-            bool(real[n]),
-            few,
-            _where(axis, axis.units[rows][top]),
+            name=axis.name,
+            share=float(shares[n]),
+            interval=(float(min(low[n], shares[n])), float(max(high[n], shares[n]))),
+            p=p[n],
+            matters=bool(real[n]),
+            alone=few,
+            best_quarter=_where(axis, axis.units[rows][top]),
         )
         for n, axis in enumerate(lines)
     ]
@@ -223,21 +223,12 @@ def _ask(results: Results, study: Settled) -> Finding:
     feasible = sum(t.status == "completed" for t in study.trials)
     if not lines and not weighed:
         why = NotJudged(_why_no_axis(study))
-        return Finding(
-            check="sensitivity", scope="study", about=about, verdict="cannot_judge", evidence=why
-        )
+        return Finding.of_study("sensitivity", about, "cannot_judge", why)
     if feasible < _FEWEST:
         facts = {"feasible": feasible, "needed": _FEWEST}
         why = NotJudged(Message("judge.feasible_trials", facts))
         more = RunTrials(name, max(16, 2 * results.round.trials_per_study))
-        return Finding(
-            check="sensitivity",
-            scope="study",
-            about=about,
-            verdict="cannot_judge",
-            evidence=why,
-            actions=(more,),
-        )
+        return Finding.of_study("sensitivity", about, "cannot_judge", why, (more,))
     pairs = interactions(lines) if lines else None
     known = {one.name for one in weighed}
     own = importances(lines) if lines else []
@@ -251,14 +242,7 @@ def _ask(results: Results, study: Settled) -> Finding:
     actions: tuple[Action, ...] = ()
     if evidence.unseen and evidence.matter:
         actions = (Advise("fix_candidates", {"names": evidence.unseen[:_MOST_NAMED]}),)
-    return Finding(
-        check="sensitivity",
-        scope="study",
-        about=about,
-        verdict="ok",
-        evidence=evidence,
-        actions=actions,
-    )
+    return Finding.of_study("sensitivity", about, "ok", evidence, actions)
 
 
 def _conditional(axis: Axis, every: Sequence[Axis]) -> Importance | None:

@@ -61,7 +61,9 @@ def rising(curves: NoisyCurves) -> Rise:
     lasting = blocks[:, -1] - blocks[rows, start] > 0.5 * rise
     matters = (rise > 0.02 * curves.total) & (rise > 0.005 * np.abs(curves.best))
     flagged = matters & (z > 2.5 + 50 / curves.evaluations)
-    return Rise(start, end, rise, z, lasting, matters, flagged)
+    return Rise(
+        start=start, end=end, rise=rise, z=z, lasting=lasting, matters=matters, flagged=flagged
+    )
 
 
 @dataclass(frozen=True)

@@ -72,5 +72,5 @@ def earlier_repeats(results: Results) -> tuple[str, list[list[float]]]:
 def _pipeline(results: Results) -> dict[str, frozenset[str]]:
     """What the trials of a round were trained with, of the settings a spread depends on."""
     names = [results.meaning.name(meaning) for meaning in _PIPELINE]
-    tried = [trial.configuration for trial in results.trials]
+    tried = [trial.configuration for trial in results.rows]
     return {name: frozenset(repr(own[name]) for own in tried if name in own) for name in names}

@@ -89,13 +89,8 @@ def _ask(results: Results, study: Study, ranked: Sequence[Trial], sd: float) -> 
     facts = {"examples": evidence.needed}
     more = Advise("validation_examples", facts) if evidence.needed else None
     actions = (more or Advise("larger_validation_set"), Advise("within_measurement"))
-    return Finding(
-        check="validation_size",
-        scope="study",
-        about=study.label,
-        verdict=verdict,
-        evidence=evidence,
-        actions=actions if blurred else (),
+    return Finding.of_study(
+        "validation_size", study.label, verdict, evidence, actions if blurred else ()
     )
 
 

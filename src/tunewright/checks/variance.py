@@ -104,43 +104,23 @@ def variance(results: Results) -> list[Finding]:
         deterministic=results.meaning.deterministic,
     )
     if seedless:
-        return [
-            Finding(
-                check="variance",
-                scope="round",
-                about=name,
-                verdict="warn",
-                evidence=evidence,
-                actions=(Advise("use_the_seed"),),
-            )
-        ]
+        return [Finding.of_round("variance", name, "warn", evidence, (Advise("use_the_seed"),))]
     if evidence.deterministic and (found is None or not found.sd > 0):
-        return [
-            Finding(check="variance", scope="round", about=name, verdict="ok", evidence=evidence)
-        ]
+        return [Finding.of_round("variance", name, "ok", evidence)]
     if found is None:
         earlier, known = earlier_repeats(results)
         found = spread(known)
         evidence = replace(evidence, spread=found, known_from=earlier)
     if found is None:
         evidence = _by_measurement(results, evidence)
-        return [
-            Finding(
-                check="variance",
-                scope="round",
-                about=name,
-                verdict="cannot_judge",
-                evidence=evidence,
-                actions=(Repeat(name),),
-            )
-        ]
+        return [Finding.of_round("variance", name, "cannot_judge", evidence, (Repeat(name),))]
     best = results.top(1)
-    losses = losses_of(results, results.of(best[0].study)) if best else np.empty(0)
+    losses = losses_of(results, results.rows_of(best[0].study)) if best else np.empty(0)
     losses = losses[np.isfinite(losses)]
     if len(losses) >= 4 and found.sd > 0:
         gained = optimism(losses, found.sd)
         evidence = replace(evidence, picked_among=len(losses), optimism=gained)
-    return [Finding(check="variance", scope="round", about=name, verdict="ok", evidence=evidence)]
+    return [Finding.of_round("variance", name, "ok", evidence)]
 
 
 def _by_measurement(results: Results, evidence: VarianceEvidence) -> VarianceEvidence:
@@ -148,7 +128,7 @@ def _by_measurement(results: Results, evidence: VarianceEvidence) -> VarianceEvi
     best = results.top(1)
     if not best or best[0].measured is None or not best[0].measured.sd > 0:
         return evidence
-    losses = losses_of(results, results.of(best[0].study))
+    losses = losses_of(results, results.rows_of(best[0].study))
     losses = losses[np.isfinite(losses)]
     if len(losses) < 4:
         return evidence

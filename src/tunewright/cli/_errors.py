@@ -147,9 +147,9 @@ def _keep(error: BaseException) -> Path:
 
 
 def answer(json: bool, data: Any, page: Callable[[], None], code: int = FINE) -> None:
-    """Print the data as JSON, or the page for readers; leave with the exit code."""
+    """Print the data (or what it returns when called) as JSON, or the page; leave with the code."""
     if json:
-        show_json(data)
+        show_json(data() if callable(data) else data)
     else:
         page()
     if code != FINE:

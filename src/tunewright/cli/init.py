@@ -104,11 +104,8 @@ def _print_scan(found: projects.Scan) -> None:
     if found.tried is not None:
         for line in found.tried.output:
             say(f"  | {words.printable(line)}")
-        patterns, files = [*found.tried.patterns], found.tried.files
-        code = "scan.tried" if patterns or files else "scan.tried_nothing"
-        tried = {"seconds": found.tried.seconds, "patterns": len(patterns), "files": len(files)}
-        say(str(Message(code, tried)))
-        for own in files:
+        say(str(found.tried.message))
+        for own in found.tried.files:
             facts = {"pattern": own.pattern, "metrics": list(own.metrics), "points": own.points}
             say(f"  {words.printable(Message('scan.tried_file', facts).text)}")
     for note in found.notes:

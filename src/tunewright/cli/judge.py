@@ -17,7 +17,15 @@ from tunewright.execution.executors.executor import Executor
 from tunewright.messages import Message
 from tunewright.present.terminal import referee_page as page
 from tunewright.present.terminal.screen import say, screen
-from tunewright.referee.referee import FRESH, NAME, Referee, Terms, begin as begun
+from tunewright.referee.referee import (
+    FRESH,
+    LEAST_AUDITED,
+    MOST_AUDITED,
+    NAME,
+    Referee,
+    Terms,
+    begin as begun,
+)
 
 judge = typer.Typer(
     name="judge",
@@ -170,6 +178,10 @@ def audit(
     margin: Annotated[
         float, typer.Option(metavar="SD", help="A loss below it is none, in sd of one run.")
     ] = 0.25,
+    runs: Annotated[
+        int,
+        typer.Option(min=LEAST_AUDITED, metavar="N", help="With and without each change, at most."),
+    ] = MOST_AUDITED,
     name: NameOption = NAME,
     store: StoreOption = STORE,
     workers: WorkersOption = None,
@@ -177,5 +189,5 @@ def audit(
     json: JsonOption = False,
 ) -> None:
     """Remove kept changes one by one, newest first, where nothing is lost without them."""
-    found = _opened(name, store, on, workers).audit(margin)
+    found = _opened(name, store, on, workers).audit(margin, runs)
     answer(json, found, lambda: page.print_audit(found, screen()))

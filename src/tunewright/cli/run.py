@@ -268,9 +268,9 @@ def run(
 def _trials_left(store: str, asked: Round) -> int | None:
     """How many trials to run when fewer are asked for than the store has; None: all there are."""
     known = recorded(store, asked.name)
-    if known is None or len(known.trials) <= asked.trials:
+    if known is None or known.size <= asked.trials:
         return None
-    return max(0, asked.trials - sum(trial.ended for trial in known.trials))
+    return max(0, asked.trials - (known.size - known.unfinished))
 
 
 def run_round(

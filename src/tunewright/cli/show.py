@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,7 +72,8 @@ def show(
     """Show one round: goal, roles, the best per study, why trials did not complete, what next."""
     results = read_round(round, store, earlier=False)
     results = judged_by(results, minimize, maximize, at, aloud=False)
-    answer(json, facts.of_round(results, curves=curves), lambda: print_round(results, screen()))
+    data = partial(facts.of_round, results, curves=curves)  # every declared trial is in it
+    answer(json, data, lambda: print_round(results, screen()))
 
 
 def trial(
@@ -133,7 +135,7 @@ def export(
     rows = chosen(table, _TABLES, "--table")
     results = judged_by(read_round(round, store, earlier=False), minimize, maximize, at)
     written = results.export(path, rows)
-    trials = len(results.trials)
+    trials = results.size
     answer(
         json,
         {"round": results.round.name, "path": written, "table": rows, "trials": trials},

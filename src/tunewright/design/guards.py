@@ -31,6 +31,7 @@ from tunewright.design.round import Round
 from tunewright.design.study import budget
 from tunewright.errors import DesignError
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 
 _OF_ONE_OPTIMIZER = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "weight_decay")
 OPTIMIZER = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "warmup_steps", "clip_norm")
@@ -316,8 +317,8 @@ def declared_problems(meaning: Meaning, takes: Collection[str]) -> Iterator[Mess
                 yield Message("meaning.not_taken", {**said, "known": sorted(takes)})
     for name in meaning.off:  # a name, or a meaning
         if name not in takes and meaning.name(name) not in takes:
-            near = difflib.get_close_matches(name, sorted(takes), n=1)
-            facts = {"name": name, "near": near[0] if near else None, "known": sorted(takes)}
+            near = nearest(name, sorted(takes))
+            facts = {"name": name, "near": near, "known": sorted(takes)}
             yield Message("meaning.off_not_taken", facts)
 
 
@@ -401,8 +402,8 @@ def _unknown_names(
         if name in accepts or is_seed(name):
             continue
         free = sorted(accepts.difference(round.names)) or sorted(accepts)
-        near = difflib.get_close_matches(name, free, n=1)
-        facts = {"name": name, "near": near[0] if near else None, "known": sorted(accepts)}
+        near = nearest(name, free)
+        facts = {"name": name, "near": near, "known": sorted(accepts)}
         yield Message("guard.unknown_name", facts)
 
 

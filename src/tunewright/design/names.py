@@ -14,7 +14,6 @@ its words. Notes on roles and the ladder of what transfers to longer training us
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,24 +22,13 @@ from typing import Any, Literal
 from tunewright.design.ranges import Value, as_plain, check_plain, is_number
 from tunewright.errors import DesignError
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 
 # meanings of hyperparameters and metrics, whose default spelling is the meaning itself
 NAMES = (
-    "learning_rate",
-    "momentum",
-    "beta1",
-    "beta2",
-    "epsilon",
-    "weight_decay",
-    "warmup_steps",
-    "max_train_steps",
-    "batch_size",
-    "optimizer",
-    "schedule",
-    "clip_norm",
-    "train_loss",
-    "valid_loss",
-    "gradient_norm",
+    *("learning_rate", "momentum", "beta1", "beta2", "epsilon", "weight_decay", "warmup_steps"),
+    *("max_train_steps", "batch_size", "optimizer", "schedule", "clip_norm"),
+    *("train_loss", "valid_loss", "gradient_norm"),
 )
 _METRICS = ("train_loss", "valid_loss", "gradient_norm")  # of the names, those that are logged
 LISTS = ("regularisers",)  # names of the hyperparameters that regularise
@@ -52,119 +40,33 @@ _OF_VALIDATION = {"valid", "validation", "val", "eval", "evaluation", "test", "d
 _OF_TRAINING = {"train", "training", "throughput", "time", "seconds", "latency", "memory", "speed"}
 
 # spellings without their separators: a whole name, or what follows the last dot or slash
-SPELLINGS: dict[str, tuple[str, ...]] = {
-    "learning_rate": (
-        "lr",
-        "learningrate",
-        "baselr",
-        "baselearningrate",
-        "initlr",
-        "initiallr",
-        "initiallearningrate",
-        "maxlr",
-        "maxlearningrate",
-        "peaklr",
-        "peaklearningrate",
-    ),
-    "batch_size": (
-        "bs",
-        "batch",
-        "batchsize",
-        "minibatchsize",
-        "trainbatchsize",
-        "globalbatchsize",
-        "perdevicetrainbatchsize",
-        "perdevicebatchsize",
-        "batchsizepergpu",
-    ),
-    "weight_decay": ("wd", "weightdecay", "l2", "l2reg", "l2penalty", "l2regularization"),
-    "momentum": ("momentum", "sgdmomentum", "nesterovmomentum"),
-    "beta1": ("beta1", "adambeta1", "b1", "adamb1"),
-    "beta2": ("beta2", "adambeta2", "b2", "adamb2"),
-    "epsilon": ("epsilon", "eps", "adameps", "adamepsilon"),
-    "warmup_steps": (
-        "warmupsteps",
-        "numwarmupsteps",
-        "nwarmupsteps",
-        "lrwarmupsteps",
-        "warmupiters",
-        "warmupiterations",
-        "warmupupdates",
-    ),
-    "max_train_steps": (
-        "steps",
-        "maxsteps",
-        "nsteps",
-        "numsteps",
-        "totalsteps",
-        "trainsteps",
-        "maxtrainsteps",
-        "numtrainsteps",
-        "ntrainsteps",
-        "totaltrainsteps",
-        "trainingsteps",
-        "maxtrainingsteps",
-        "numtrainingsteps",
-        "totaltrainingsteps",
-        "iters",
-        "iterations",
-        "maxiter",
-        "maxiters",
-        "maxiterations",
-        "niter",
-        "niters",
-        "niterations",
-        "numiters",
-        "numiterations",
-        "totaliters",
-        "totaliterations",
-        "trainiters",
-        "trainiterations",
-        "maxupdate",
-        "maxupdates",
-        "numupdates",
-        "epoch",
-        "epochs",
-    ),
-    "optimizer": (
-        "optimizer",
-        "optimiser",
-        "optim",
-        "opt",
-        "optimizername",
-        "optimizertype",
-        "optname",
-    ),
-    "schedule": (
-        "schedule",
-        "lrschedule",
-        "learningrateschedule",
-        "scheduler",
-        "lrscheduler",
-        "lrschedulertype",
-        "lrschedulename",
-        "lrschedulername",
-        "schedulertype",
-        "sched",
-        "lrsched",
-    ),
-    "clip_norm": (
-        "clipnorm",
-        "gradclip",
-        "clipgrad",
-        "clipgradnorm",
-        "maxgradnorm",
-        "gradientclip",
-        "gradientclipval",
-        "gradientclipping",
-        "gradclipnorm",
-        "gradclipping",
-        "gradnormclip",
-    ),
-    "train_loss": ("trainloss", "trainingloss", "losstrain"),
-    "valid_loss": ("validloss", "valloss", "validationloss", "evalloss", "lossval", "lossvalid"),
-    "gradient_norm": ("gradientnorm", "gradnorm", "gnorm", "traingradnorm"),
+_SPELT = {
+    "learning_rate": "lr learningrate baselr baselearningrate initlr initiallr initiallearningrate "
+    "maxlr maxlearningrate peaklr peaklearningrate",
+    "batch_size": "bs batch batchsize minibatchsize trainbatchsize globalbatchsize "
+    "perdevicetrainbatchsize perdevicebatchsize batchsizepergpu",
+    "weight_decay": "wd weightdecay l2 l2reg l2penalty l2regularization",
+    "momentum": "momentum sgdmomentum nesterovmomentum",
+    "beta1": "beta1 adambeta1 b1 adamb1",
+    "beta2": "beta2 adambeta2 b2 adamb2",
+    "epsilon": "epsilon eps adameps adamepsilon",
+    "warmup_steps": "warmupsteps numwarmupsteps nwarmupsteps lrwarmupsteps warmupiters "
+    "warmupiterations warmupupdates",
+    "max_train_steps": "steps maxsteps nsteps numsteps totalsteps trainsteps maxtrainsteps "
+    "numtrainsteps ntrainsteps totaltrainsteps trainingsteps maxtrainingsteps numtrainingsteps "
+    "totaltrainingsteps iters iterations maxiter maxiters maxiterations niter niters niterations "
+    "numiters numiterations totaliters totaliterations trainiters trainiterations maxupdate "
+    "maxupdates numupdates epoch epochs",
+    "optimizer": "optimizer optimiser optim opt optimizername optimizertype optname",
+    "schedule": "schedule lrschedule learningrateschedule scheduler lrscheduler lrschedulertype "
+    "lrschedulename lrschedulername schedulertype sched lrsched",
+    "clip_norm": "clipnorm gradclip clipgrad clipgradnorm maxgradnorm gradientclip gradientclipval "
+    "gradientclipping gradclipnorm gradclipping gradnormclip",
+    "train_loss": "trainloss trainingloss losstrain",
+    "valid_loss": "validloss valloss validationloss evalloss lossval lossvalid",
+    "gradient_norm": "gradientnorm gradnorm gnorm traingradnorm",
 }
+SPELLINGS = {meaning: tuple(own.split()) for meaning, own in _SPELT.items()}
 
 # endings that keep their meaning behind other words: `generator_lr`, `num_train_epochs`
 _ENDINGS = {
@@ -336,8 +238,7 @@ def _shared(means: Mapping[str, Any]) -> Iterator[Message]:
 def _problem(meaning: str, spelled: Any) -> Message | None:
     known = (*NAMES, *LISTS, *NUMBERS)
     if meaning not in known:
-        near = difflib.get_close_matches(str(meaning), known, n=1)
-        facts = {"meaning": meaning, "near": near[0] if near else None, "known": known}
+        facts = {"meaning": meaning, "near": nearest(meaning, known), "known": known}
         return Message("meaning.unknown", facts)
     if meaning in NUMBERS:
         if not is_number(spelled):

@@ -13,7 +13,6 @@ boundary check warns when the best trial sits at an edge.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +21,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import Range, Value, choice, linear, log, log_from_one, short
 from tunewright.errors import DesignError
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 
 _NEVER = 2**53  # more trials than any study has
 _PLAYBOOK = "the playbook's FAQ on Adam"
@@ -310,10 +310,9 @@ def space(
     0.9
     """
     if name not in SPACES:
-        near = difflib.get_close_matches(str(name).lower(), OPTIMIZERS, n=1)
-        nearest = near[0] if near else None
+        near = nearest(str(name).lower(), OPTIMIZERS)
         known = list(OPTIMIZERS)
-        raise DesignError("preset.unknown_optimizer", name=name, near=nearest, known=known)
+        raise DesignError("preset.unknown_optimizer", name=name, near=near, known=known)
     for what, count in (("trials", trials), ("max_train_steps", max_train_steps)):
         _check_count(what, count, needed=what == "trials")
     _check_count("batch_size", batch_size, needed=False)

@@ -230,11 +230,11 @@ class Round:
             plain_problems(
                 self.name,
                 self.goal,
-                self.trials_per_study,
-                self.seed,
-                self.detect,
-                self.continues,
-                self.change,
+                trials_per_study=self.trials_per_study,
+                seed=self.seed,
+                detect=self.detect,
+                continues=self.continues,
+                change=self.change,
             )
         )
         roles = {role: _settle_role(role, getattr(self, role), problems) for role in ROLES}

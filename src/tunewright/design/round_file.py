@@ -14,7 +14,6 @@ The order of names is part of a round (it decides the points): keep it when stor
 
 from __future__ import annotations
 
-import difflib
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,6 +45,7 @@ from tunewright.design.workload_file import (
 )
 from tunewright.errors import DesignError
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 
 _KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", "change", *ROLES)
 _BAD = object()  # a declaration that could not be read; its problem has been reported
@@ -257,9 +257,9 @@ def _no_range(data: Mapping[str, Any], where: str) -> DesignError:
     name = where.split(" ", 1)[1]
     known = [*kinds(), "given"]
     for key in data:
-        near = difflib.get_close_matches(str(key), known, n=1)
+        near = nearest(key, known)
         if near:
-            return DesignError("declaration.unknown_kind", key=key, near=near[0])
+            return DesignError("declaration.unknown_kind", key=key, near=near)
     return DesignError(
         "declaration.no_range",
         declared=dict(data),

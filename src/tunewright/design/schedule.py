@@ -14,13 +14,13 @@ that no update is spent at a rate of zero; a warm-up over w updates reaches 1 at
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol
 
 from tunewright.errors import DesignError
+from tunewright.nearest import nearest
 
 
 class Schedule(Protocol):
@@ -372,8 +372,7 @@ def _decay(
 
 
 def _nearest(word: str, known: Any) -> str | None:
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return near[0] if near else None
+    return nearest(word, known)
 
 
 def _check_step(step: int) -> None:

@@ -24,6 +24,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import DesignError, MissingExtra, NotFound
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 from tunewright.remedies import use
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -126,8 +127,8 @@ def unknown_key(key: Any, known: Sequence[str], of: str) -> Message:
     >>> str(unknown_key("minimise", ["minimize", "maximize"], "workload"))
     "minimise: not a key of [workload]. Did you mean 'minimize'?"
     """
-    near = difflib.get_close_matches(str(key), known, n=1)
-    facts = {"key": str(key), "of": of, "near": near[0] if near else None}
+    near = nearest(key, known)
+    facts = {"key": str(key), "of": of, "near": near}
     return Message("file.unknown_key", {**facts, "known": list(known)})
 
 
@@ -191,12 +192,12 @@ class Sink:
     def __post_init__(self) -> None:
         """Refuse a tracker that nobody knows and an address that is no text."""
         if self.tracker not in _TRACKERS:
-            near = difflib.get_close_matches(str(self.tracker), _TRACKERS, n=1)
+            near = nearest(self.tracker, _TRACKERS)
             raise DesignError(
                 "sink.unknown",
                 tracker=self.tracker,
                 known=sorted(_TRACKERS),
-                remedy=use("--sink", near[0]) if near else None,
+                remedy=use("--sink", near) if near else None,
             )
         for field in ("where", "project"):
             text = getattr(self, field)

@@ -20,6 +20,7 @@ from tunewright.finding import Evidence, NotJudged, Verdict
 from tunewright.importers.runs import RecordedRun, recorded_runs
 from tunewright.messages import Message
 from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 Curves = Mapping[str, Any]  # metric -> values, or (steps, values)
 _Role = Literal["train", "valid", "learning_rate", "gradient_norm"]
@@ -42,7 +43,7 @@ class _Seen(Evidence):
 
 
 def diagnose(
-    source: str | os.PathLike[str] | Curves | Results,
+    source: str | os.PathLike[str] | Curves | Results | Trial,
     *,
     run: str | None = None,
     roles: Mapping[str, str] | None = None,
@@ -57,7 +58,7 @@ def diagnose(
     Args:
         source: a TensorBoard folder, offline runs of W&B or SwanLab, an MLflow or Trackio store, a
             CSV, JSON or JSON-lines file; or curves, {metric: values} or {metric: (steps, values)};
-            or the results of a round.
+            or the results of a round, or one of its trials.
         run: the name of one run of the source; None: all of them.
         roles: {"train": metric, "valid": ..., "learning_rate": ..., "gradient_norm": ...}, where
             the names do not show it.
@@ -93,16 +94,9 @@ def diagnose(
 
 def _runs(source: Any, wanted: str | None) -> list[RecordedRun]:
     if isinstance(source, Results):
-        runs = [
-            RecordedRun(
-                str(trial.number),
-                {name: (c.steps.tolist(), c.values.tolist()) for name, c in trial.curves.items()},
-                dict(trial.configuration or {}),
-                trial.status,
-            )
-            for trial in source.trials
-            if trial.curves
-        ]
+        runs = [_recorded(trial) for trial in source.trials if trial.curves]
+    elif isinstance(source, Trial):
+        runs = [_recorded(source)]
     elif isinstance(source, Mapping):
         points = {str(name): _points(name, values) for name, values in source.items()}
         runs = [RecordedRun(wanted or "run", points, {})]
@@ -117,6 +111,13 @@ def _runs(source: Any, wanted: str | None) -> list[RecordedRun]:
     if not any(one.points for one in runs):
         raise DesignError("diagnosis.no_curves", source=str(source)[:200])
     return runs
+
+
+def _recorded(trial: Trial) -> RecordedRun:
+    curves = trial.curves.items()
+    points = {name: (own.steps.tolist(), own.values.tolist()) for name, own in curves}
+    configuration = dict(trial.configuration or {})
+    return RecordedRun(str(trial.shown_number), points, configuration, trial.status)
 
 
 def _points(name: str, values: Any) -> tuple[Sequence[int], Sequence[float]]:

@@ -135,11 +135,7 @@ class Again:
 
 
 def again(
-    trial: Trial,
-    workload: Workload,
-    *,
-    anyway: bool = False,
-    folder: str | Path | None = None,
+    trial: Trial, workload: Workload, *, anyway: bool = False, folder: str | Path | None = None
 ) -> Again:
     """Train a recorded trial anew under its own seed, configuration and settings, and compare.
 

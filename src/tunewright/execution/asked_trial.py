@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -11,14 +13,13 @@ from typing import Any
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, is_storable
-from tunewright.errors import BadValue, WorkloadError
+from tunewright.errors import BadValue, TunewrightError, WorkloadError
 from tunewright.execution.account import Account
+from tunewright.execution.cadence import went_back
 from tunewright.execution.conclude import conclude, watched_metrics
 from tunewright.execution.early_stopping import EarlyStopping
-from tunewright.execution.executors.executor import Logged
-from tunewright.execution.logged_value import as_number, as_step, bad_name
-from tunewright.execution.process_group import rank, shared
-from tunewright.execution.step_order import went_back
+from tunewright.execution.executors.executor import Event, Logged, Saved
+from tunewright.execution.reported_values import as_number, as_step, bad_name
 from tunewright.measured import Measured
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
@@ -157,7 +158,14 @@ class Asked:
         """Something went wrong that is not the configuration's fault."""
         self._end(Outcome("failed", Message("trial.failed", {"text": _line(reason)})))
 
-    # ---- for the session
+    # ---- for the session, and for a handle that reports to this trial
+
+    def take(self, event: Event) -> None:
+        """Note what a handle reports; a snapshot is committed at once, with the points before."""
+        self.account.take(event)
+        now = time.monotonic()
+        if isinstance(event, Saved) or now >= self.account.due_at(now):
+            self._commit(self)
 
     def give_up(self, cause: Message) -> None:
         """Put it back to pending, for somebody else."""
@@ -195,3 +203,46 @@ class Asked:
 
 def _line(reason: object) -> str:
     return str(reason).strip()
+
+
+# ---- Ask and tell under a process group: rank 0 asks and writes, the other ranks receive.
+#
+# PyTorch is looked for, never imported: without an initialised process group there is one rank.
+
+
+def rank() -> int:
+    """This process's rank; 0 without an initialised process group."""
+    group = _group()
+    return 0 if group is None else int(group.get_rank())
+
+
+def shared(produce: Callable[[], Any]) -> Any:
+    """What `produce` gives on rank 0, on every rank; plain JSON data. Every rank must call it.
+
+    An exception of rank 0 is raised on every rank: none of them waits for an answer in vain.
+    """
+    group = _group()
+    if group is None:
+        return produce()
+    if group.get_rank() != 0:
+        box: list[str] = [""]
+        group.broadcast_object_list(box, src=0)
+        answer = json.loads(box[0])
+        if "refused" in answer:
+            raise TunewrightError("process_group.rank_zero_refused", reason=answer["refused"])
+        return answer["given"]
+    try:
+        given = produce()
+    except Exception as error:
+        refusal = json.dumps({"refused": f"{type(error).__name__}: {error}"})
+        group.broadcast_object_list([refusal], src=0)
+        raise
+    group.broadcast_object_list([json.dumps({"given": given})], src=0)
+    return given
+
+
+def _group() -> Any:
+    group = sys.modules.get("torch.distributed")
+    if group is None or not group.is_available() or not group.is_initialized():
+        return None
+    return group

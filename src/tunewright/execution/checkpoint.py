@@ -10,7 +10,7 @@ from typing import Any
 from tunewright import snapshot
 from tunewright.design.ranges import Value
 from tunewright.errors import BadValue, SnapshotError
-from tunewright.execution.logged_value import shown
+from tunewright.execution.reported_values import shown
 from tunewright.execution.training_run import Run
 from tunewright.messages import Message
 from tunewright.seeds import Seeds

@@ -12,7 +12,6 @@ before it: a conditional hyperparameter needs no second template. `{{` and `}}` 
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import shlex
@@ -25,10 +24,17 @@ from tunewright.design.ranges import Value, check_plain, same_value
 from tunewright.design.workload_file import read_value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution import growing_file, line_patterns
-from tunewright.execution.booleans import FLAG, JSON, Booleans, Spelling
+from tunewright.execution.command_syntax import (
+    FLAG,
+    JSON,
+    Booleans,
+    Spelling,
+    for_a_shell,
+    in_a_shell,
+)
 from tunewright.execution.growing_file import GrowingFile
-from tunewright.execution.shell_syntax import for_a_shell, in_a_shell
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 
 # what a program may receive about its run, next to the configuration
 FACTS = ("seed", "folder", "start_step", "eval_every", "devices", "port")
@@ -112,10 +118,7 @@ class Command:
         return "run.seed" in self.fields or CONFIG in self.fields
 
     def filled(
-        self,
-        configuration: Mapping[str, Value],
-        facts: Mapping[str, Fact],
-        config_file: str = "",
+        self, configuration: Mapping[str, Value], facts: Mapping[str, Fact], config_file: str = ""
     ) -> list[str]:
         """The words to execute for one configuration.
 
@@ -360,6 +363,5 @@ def _word_problems(word: str) -> Iterator[Message]:
         elif field == _OVERRIDES and word != f"{{{_OVERRIDES}}}":
             yield Message("command.overrides_not_alone", {"word": word})
         elif field.startswith("run.") and field[4:] not in FACTS:
-            near = difflib.get_close_matches(field[4:], FACTS, n=1)
-            facts = {"field": field, "near": near[0] if near else None, "known": list(FACTS)}
+            facts = {"field": field, "near": nearest(field[4:], FACTS), "known": list(FACTS)}
             yield Message("command.unknown_fact", facts)

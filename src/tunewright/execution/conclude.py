@@ -5,7 +5,6 @@ A pure function of what the executor reported, what was logged, and how often th
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,7 @@ import numpy as np
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 from tunewright.store.curves import unpack
 from tunewright.store.judge import not_finite
 from tunewright.store.outcome import NEVER_LOGGED, Outcome
@@ -93,12 +93,11 @@ def never_logged(metric: str, logged: Iterable[str]) -> Message:
     the objective valid_error was never logged, only loss, valid_eror. Did you mean valid_eror?
     """
     names = list(logged)
-    near = difflib.get_close_matches(metric, names, n=1)
     facts = {
         "metric": metric,
         "logged": names[:_MOST_NAMES],
         "more": len(names) > _MOST_NAMES,
-        "near": near[0] if near else None,
+        "near": nearest(metric, names),
     }
     return Message(NEVER_LOGGED, facts)
 

@@ -107,7 +107,16 @@ class Alone(Handle):
 
     def __init__(self) -> None:
         """Rank 0 is as silent as the others."""
-        own = Assignment(0, 1, None, "", {}, 0, 0, Path.cwd())
+        own = Assignment(
+            trial=0,
+            attempt=1,
+            number=None,
+            round="",
+            configuration={},
+            seed=0,
+            split_seed=0,
+            folder=Path.cwd(),
+        )
         super().__init__(own, Objective("objective", True), Meaning(), lambda event: None)
         self._speaks = self._plain = False
 

@@ -82,7 +82,7 @@ class EarlyStopping:
     def of(cls, results: Results) -> EarlyStopping:
         """With the finished trials of a round, and of the earlier rounds that are joined to it."""
         made = cls(results.objective, results.meaning, len(results.studies))
-        made.learn(sorted(results.trials, key=lambda t: (t.origin is None, t.number or 0)))
+        made.learn(sorted(results.rows, key=lambda t: (t.origin is None, t.number or 0)))
         return made
 
     def learn(self, trials: Iterable[Trial]) -> None:

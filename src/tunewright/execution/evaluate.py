@@ -120,15 +120,15 @@ def evaluate(
             one = _judged(store, records[key], job, metrics, end)
             if one.metrics:
                 evaluation = Evaluation(
-                    key,
-                    job.trial.number,
-                    job.step,
-                    one.metrics,
-                    _name_of(with_),
-                    workload.name,
-                    workload.objective.metric,
-                    one.proxy,
-                    look,
+                    trial=key,
+                    number=job.trial.number,
+                    step=job.step,
+                    metrics=one.metrics,
+                    with_=_name_of(with_),
+                    workload=workload.name,
+                    objective=workload.objective.metric,
+                    value=one.proxy,
+                    look=look,
                 )
                 store.add_evaluation(records[key].id, evaluation)
             found[key] = one

@@ -17,8 +17,8 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, Ended, WorkloadError
 from tunewright.execution import cadence as due
-from tunewright.execution.applied_values import plain_values
 from tunewright.execution.best_saved import BestSaved
+from tunewright.execution.cadence import went_back
 from tunewright.execution.conclude import watched_metrics
 from tunewright.execution.executors.executor import (
     Applied,
@@ -29,7 +29,10 @@ from tunewright.execution.executors.executor import (
     Noted,
     Saved,
 )
-from tunewright.execution.logged_value import (
+from tunewright.execution.points import MOST_POINTS, Points
+from tunewright.execution.processes.seeding import rank
+from tunewright.execution.processes.stop_request import Stopping
+from tunewright.execution.reported_values import (
     LARGEST_STEP,
     as_count,
     as_number,
@@ -37,12 +40,9 @@ from tunewright.execution.logged_value import (
     bad_name,
     detached,
     on_device,
+    plain_values,
     shown,
 )
-from tunewright.execution.points import MOST_POINTS, Points
-from tunewright.execution.processes.seeding import rank
-from tunewright.execution.processes.stop_request import Stopping
-from tunewright.execution.step_order import went_back
 from tunewright.measured import Measured
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds

@@ -56,12 +56,7 @@ def worker(
         raise DesignError("join.not_a_round", round=round)
     asked, begun = as_begun(workload.store, name, search)
     results, summary, wish = supervised(
-        asked,
-        workload,
-        search=begun,
-        max_hours=max_hours,
-        join=True,
-        early_stopping=early_stopping,
+        asked, workload, search=begun, max_hours=max_hours, join=True, early_stopping=early_stopping
     )
     heed(name, summary, wish)
     return results
@@ -101,7 +96,7 @@ def recorded_list(results: Results, round: Round | None = None) -> Listed:
     return Listed(
         [
             {name: value for name, value in trial.configuration.items() if name in names}
-            for trial in results.trials
+            for trial in results.rows
             if trial.index is not None  # not added by hand later
         ]
     )

@@ -106,9 +106,11 @@ def _clock(
 ) -> list[str]:
     """A pattern that counts for lines without a step: one of steps alone, else the commonest."""
     alone = [line for line in lines if line.names == (STEP,)]
-    if alone and (pattern := _pattern(alone)):
+    elsewhere = any(STEP in names for names, _ in ranked)
+    counts = len({line.fields[0].value for line in alone}) > 1  # "accumulation steps: 1" does not
+    if alone and (counts or not elsewhere) and (pattern := _pattern(alone)):
         return [pattern]
-    if any(STEP in names for names, _ in ranked):
+    if elsewhere:
         return []  # a line with metrics has the step
     commonest = max(ranked, key=lambda one: len(one[1]))[1]
     pattern = _pattern(commonest)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -25,6 +24,7 @@ from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Undertaking
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Silent, Summary, Watcher
 from tunewright.remedies import ListRounds
@@ -122,8 +122,8 @@ def refuse_unknown(trial: Trial, workload: Workload) -> None:
     accepts = workload.accepts
     for name in trial.configuration:
         if name not in accepts.names and not accepts.takes_anything:
-            near = difflib.get_close_matches(name, accepts.names, n=1)
-            hint = f"Did it become {near[0]}?" if near else f"It takes {sorted(accepts.names)}."
+            near = nearest(name, accepts.names)
+            hint = f"Did it become {near}?" if near else f"It takes {sorted(accepts.names)}."
             raise WorkloadError(
                 "repeat.unknown_hyperparameter",
                 trial=trial.number,

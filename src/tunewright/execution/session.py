@@ -23,8 +23,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, StoreError, TunewrightError
-from tunewright.execution.asked_trial import Asked
-from tunewright.execution.process_group import rank, shared
+from tunewright.execution.asked_trial import Asked, rank, shared
 from tunewright.execution.session_store import Desk
 from tunewright.messages import Message
 from tunewright.search.halton import Halton
@@ -58,7 +57,13 @@ class Session:
 
         def begin() -> str | None:
             desk = Desk(
-                round, objective, self._meaning, store, search or Halton(), folder, early_stopping
+                round=round,
+                objective=objective,
+                meaning=self._meaning,
+                store=store,
+                search=search or Halton(),
+                folder=folder,
+                early_stopping=early_stopping,
             )
             self._desk = desk
             return None if desk.root is None else str(desk.root)

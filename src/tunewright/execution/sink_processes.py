@@ -129,9 +129,7 @@ def start(sink: Sink, following: Following) -> SinkProcess:
 
 @contextlib.contextmanager
 def sinks_open(
-    sinks: tuple[Sink, ...],
-    following: Following,
-    message: Callable[[str], None],
+    sinks: tuple[Sink, ...], following: Following, message: Callable[[str], None]
 ) -> Iterator[Callable[[], None]]:
     """Keep the sinks of a round written for a block; yields what makes the end hurry.
 

@@ -57,13 +57,18 @@ def _is(value: Any) -> bool:
     return isinstance(value, numbers.Real) or scalar
 
 
-def any_rank(decision: bool) -> bool:
-    """Whether any rank decided so; every rank must call it. One rank: its own decision."""
+def _group() -> Any:
+    """torch.distributed where several ranks train together; None where one trains alone."""
     group = sys.modules.get("torch.distributed")
     if group is None or not group.is_available() or not group.is_initialized():
-        return decision
-    found: list[Any] = [None] * group.get_world_size()
-    if len(found) == 1:
+        return None
+    return group if group.get_world_size() > 1 else None
+
+
+def any_rank(decision: bool) -> bool:
+    """Whether any rank decided so; every rank must call it. One rank: its own decision."""
+    group = _group()
+    if group is None:
         return decision
     torch: Any = sys.modules["torch"]
     on = "cuda" if group.get_backend() == "nccl" else "cpu"
@@ -74,8 +79,8 @@ def any_rank(decision: bool) -> bool:
 
 def wait_for_ranks() -> None:
     """Return once every rank has called it."""
-    group = sys.modules.get("torch.distributed")
-    if group is not None and group.is_available() and group.is_initialized():
+    group = _group()
+    if group is not None:
         group.barrier()
 
 
@@ -85,8 +90,8 @@ def from_all_ranks(values: Mapping[str, Any]) -> dict[str, Any]:
     Every rank must call it.
     """
     own = dict(values)
-    group = sys.modules.get("torch.distributed")
-    if group is None or not group.is_available() or not group.is_initialized():
+    group = _group()
+    if group is None:
         return own
     every: list[Any] = [None] * group.get_world_size()
     group.all_gather_object(every, own)

@@ -21,12 +21,12 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import choice, integers, linear, log as log_range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, Ended, Infeasible
-from tunewright.execution.applied_values import plain_values
 from tunewright.execution.asked_trial import Asked
 from tunewright.execution.command import overrides
 from tunewright.execution.current_run import bound
-from tunewright.execution.executors.executor import Applied, Assignment, Event, Logged
-from tunewright.execution.handle import Handle
+from tunewright.execution.executors.executor import Applied, Assignment
+from tunewright.execution.handle import Control, Handle
+from tunewright.execution.reported_values import plain_values
 from tunewright.execution.session import Session, open_round
 from tunewright.execution.training_run import Run
 from tunewright.integrations._library import library, measured
@@ -174,10 +174,6 @@ def _handle(trial: Asked, objective: Objective) -> Run:
     """The handle that the task finds with `tw.current_run()`."""
     claim = trial.account.claim
 
-    def tell(event: Event) -> None:
-        if isinstance(event, Logged | Applied):
-            trial.account.take(event)
-
     own = Assignment(
         *(claim.trial, claim.attempt, claim.number, ""),
         configuration=trial.configuration,
@@ -185,7 +181,9 @@ def _handle(trial: Asked, objective: Objective) -> Run:
         split_seed=claim.split_seed,
         folder=trial.folder,
     )
-    return Handle(own, objective, Meaning(), tell)
+    run = Handle(own, objective, Meaning(), trial.take)
+    Control(run).announce()  # with the step that it resumes from: earlier points stay
+    return run
 
 
 def _composed(config: Any, names: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from tunewright.errors import Ended
-from tunewright.execution.applied_values import plain_values
+from tunewright.execution.reported_values import plain_values
 from tunewright.execution.training_run import Run
 from tunewright.integrations._checkpoints import Checkpoints, save_due
 from tunewright.integrations._library import (

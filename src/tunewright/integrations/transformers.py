@@ -16,7 +16,7 @@ from typing import Any
 
 from tunewright.errors import Stopped
 from tunewright.execution import cadence
-from tunewright.execution.applied_values import plain_values
+from tunewright.execution.reported_values import plain_values
 from tunewright.execution.training_run import Run
 from tunewright.integrations._checkpoints import Checkpoints
 from tunewright.integrations._library import (

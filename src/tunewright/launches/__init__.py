@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from tunewright.launches.launch import Launch as Launch, LaunchTerms as LaunchTerms
     from tunewright.launches.variance import variance as variance
 
-__all__ = ["Launch", "LaunchTerms", "final_test", "variance"]
-
 offer(
     __name__,
     {

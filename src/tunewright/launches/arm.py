@@ -26,9 +26,8 @@ from tunewright.launches.launch import (
 )
 from tunewright.messages import Message
 from tunewright.stats.gain import Floats, Gain, History, gain, paired_gain
-from tunewright.stats.identical import identical
 from tunewright.stats.measurement import sd_of_difference
-from tunewright.stats.spread import Spread, chi_square_interval
+from tunewright.stats.spread import Spread, chi_square_interval, identical
 from tunewright.store.provenance import Provenance
 from tunewright.store.results import Repeats, same_curves
 

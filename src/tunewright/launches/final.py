@@ -8,7 +8,6 @@ and takes away what a later launch would be judged by, so it is refused while on
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from tunewright.execution.evaluate import Measure, OnMeasured, evaluate
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
 from tunewright.messages import Message, Text
+from tunewright.nearest import nearest
 from tunewright.store.launches import Evaluation
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -178,9 +178,9 @@ def fold(
     known = trial.configuration
     for name, value in switch.items():
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+            near = nearest(name, known)
             hint = (
-                f"Did you mean {near[0]!r}?"
+                f"Did you mean {near!r}?"
                 if near
                 else f"Give the training program an argument {name}=False that adds the validation "
                 "data to the training data when it is true."

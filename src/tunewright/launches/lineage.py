@@ -24,7 +24,7 @@ import numpy as np
 from tunewright.design.ranges import Value, same_value
 from tunewright.facts import Facts, plain
 from tunewright.stats.gain import History
-from tunewright.stats.identical import identical
+from tunewright.stats.spread import identical
 from tunewright.store.launches import Baseline, Launched, Place, Receipt
 from tunewright.store.provenance import capture
 from tunewright.store.results import Results
@@ -232,7 +232,7 @@ def read_history(
 
 def _tuned(results: Results, trial: Trial) -> bool:
     """Whether it is one of the best of its study."""
-    own = [t for t in results.of(trial.study) if t.value is not None]
+    own = [t for t in results.rows_of(trial.study) if t.value is not None]
     ranked = sorted(own, key=lambda t: -results.objective.sign * (t.value or 0.0))
     return trial.number in [t.number for t in ranked[:_TUNED]]
 

@@ -16,7 +16,6 @@ what the data do; candidate and baseline on the same splits are compared one by 
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -37,6 +36,7 @@ from tunewright.launches.decide import decide
 from tunewright.launches.launch import FIVE_LOOKS, Launch, LaunchTerms, Plan
 from tunewright.launches.lineage import Place, keep_launch
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 from tunewright.progress.watcher import Summary, Watcher
 from tunewright.seeds import derived
 from tunewright.stats.gain import History
@@ -67,7 +67,7 @@ def replicates(store: Store, round: Round) -> tuple[Results, ...]:
     number = 2
     while (name := replicate_round(round, number).name) in names:
         results = store.results(name)
-        if all(trial.ended for trial in results.trials):
+        if not results.unfinished:
             found.append(results)
         number += 1
     return tuple(found)
@@ -388,7 +388,7 @@ def rivals(store: Store, results: Results, number: int | None, against: Named | 
         raise DesignError("launch.no_baseline", round=results.round.name, command=command)
     theirs_best = _best(results, start.number)
     if number is None:
-        others = [t for t in results.top(len(results.trials)) if t.study != start.number]
+        others = [t for t in results.top() if t.study != start.number]
         if not others:
             raise NotFound("launch.no_other_setting", round=results.round.name, label=start.label)
         number = others[0].number
@@ -442,7 +442,7 @@ def _pair(
 
 def _best_but(results: Results, baseline: Place) -> Trial:
     """The best trial; a baseline that an earlier round ran has been launched from there already."""
-    for trial in results.top(len(results.trials)):
+    for trial in results.top():
         if trial.origin != (baseline.round, baseline.trial):
             return trial
     return results.best()
@@ -478,8 +478,8 @@ def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial
         name, number = named, ""
     names = [record.name for record in store.rounds()]
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=1)
-        near_name = near[0] if near else None
+        near = nearest(name, names)
+        near_name = near
         raise NotFound("launch.unknown_baseline", named=named, near=near_name, known=names)
     theirs = _judged_alike(store, results, name, earlier=True)
     return theirs, theirs.trial(int(number)) if number else theirs.best()
@@ -498,7 +498,7 @@ def _start(results: Results) -> Study | None:
 
 
 def _best(results: Results, study: int) -> Trial:
-    for trial in results.top(len(results.trials)):
+    for trial in results.top():
         if trial.study == study:
             return trial
     raise NotFound(

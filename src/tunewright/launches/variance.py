@@ -422,7 +422,7 @@ def _data(results: Results, best: Trial) -> tuple[Spread | None, Spread | None]:
     runs, own = _runs(results, best), _examples(results, best)
     if runs is None or own is None:
         return None, None
-    for rival in results.top(len(results.trials)):
+    for rival in results.top():
         if rival.study != best.study or len(results.studies) == 1:
             other = _examples(results, rival) if rival.number != best.number else None
             if other is not None and len(other) == len(own):
@@ -447,6 +447,6 @@ def _optimism(results: Results, trial: Spread | None) -> float | None:
     if trial is None or not trial.sd > 0:
         return None
     best = results.top(1)
-    losses = losses_of(results, results.of(best[0].study)) if best else np.empty(0)
+    losses = losses_of(results, results.rows_of(best[0].study)) if best else np.empty(0)
     losses = losses[np.isfinite(losses)]
     return optimism(losses, trial.sd) if len(losses) >= 4 else None

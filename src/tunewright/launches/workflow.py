@@ -128,7 +128,7 @@ def planned(pair: Rivals, question: Question, results: Results) -> LaunchPlan:
         there=(len(pair.candidate), len(pair.baseline)),
         run_seconds=sum(timed) / len(timed),
         metric=own.objective.metric,
-        unfinished=sum(not trial.ended for trial in results.trials),
+        unfinished=results.unfinished,
     )
 
 

@@ -115,6 +115,8 @@ def _text(tool: str, one: Argument, value: Any, folder: Path) -> Any:
     if len(value) > _LONGEST_TEXT:
         size = len(value)
         raise Misuse("mcp.too_large", tool=tool, name=one.name, bytes=size, most=_LONGEST_TEXT)
+    if one.kind == "text" and not _written(value):
+        raise Misuse("mcp.bad_text", tool=tool, name=one.name)
     if one.kind == "name" and (not _NAME.fullmatch(value) or ".." in value):
         raise Misuse("mcp.bad_name", tool=tool, name=one.name, shown=value[:60])
     if one.kind == "choice" and value not in one.choices:
@@ -122,6 +124,11 @@ def _text(tool: str, one: Argument, value: Any, folder: Path) -> Any:
     if one.kind == "path":
         return inside(tool, one.name, value, folder)
     return value
+
+
+def _written(value: str) -> bool:
+    """Whether a text has nothing but characters, line ends and tabs: no NUL, no lone surrogate."""
+    return all(c in "\n\t" or c.isprintable() for c in value)
 
 
 def inside(tool: str, name: str, value: str, folder: Path) -> Path:

@@ -202,7 +202,7 @@ def why(place: Place, *, round: str, trial: int, detail: bool = False) -> Answer
     """What became of one trial, and why."""
     results = place.results(round)
     own = results.trial(trial)
-    ranked = [one.number for one in results.top(len(results.trials))]
+    ranked = [one.number for one in results.top()]
     settings = list(own.configuration.items())[:12]
     numbers = {
         "value": own.value,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tunewright.diagnosis import diagnose as diagnosis
 from tunewright.errors import Misuse, NotFound
 from tunewright.mcp import jobs
 from tunewright.mcp.answer import Answer, call_for, said, shortened
@@ -66,7 +65,6 @@ def launch(
 
 def judge(place: Place, *, action: str, change: str | None = None, detail: bool = False) -> Answer:
     """Judge a change, audit or quote the lineage in a separate process; `status` reads it."""
-    _needed("judge", "tunewright.referee")
     if action != "status":
         place.refuse_if_spent()
     options = [] if change is None or action != "try" else [f"--change={change}"]
@@ -80,8 +78,7 @@ def judge(place: Place, *, action: str, change: str | None = None, detail: bool 
 
 def diagnose(place: Place, *, path: Path, detail: bool = False) -> Answer:
     """What the curves of any run say: the gravest answer, its error rate, its first action."""
-    _needed("diagnose", "tunewright.diagnosis")
-    found = importlib.import_module("tunewright.diagnosis.diagnose").diagnose(path)
+    found = diagnosis.diagnose(path)
     pressing = [*found.of("warn"), *found.of("note")]
     numbers = {
         "runs": len(found.runs),
@@ -103,11 +100,6 @@ def diagnose(place: Place, *, path: Path, detail: bool = False) -> Answer:
         next=actions[0] if actions else None,
         detail=found.to_data() if detail else None,
     )
-
-
-def _needed(tool: str, module: str) -> None:
-    if importlib.util.find_spec(module) is None:
-        raise Misuse("mcp.not_here", tool=tool)
 
 
 def _started(job: Job, tool: str, numbers: Mapping[str, Any], detail: bool) -> Answer:
@@ -200,7 +192,7 @@ def _ended(
 def _verdict(state: str, results: Results | None) -> str:
     if state in ("running", "died"):
         return state
-    left = 0 if results is None else sum(not trial.ended for trial in results.trials)
+    left = 0 if results is None else results.unfinished
     return "finished" if results is not None and not left else "stopped"
 
 

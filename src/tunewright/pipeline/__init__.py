@@ -10,6 +10,10 @@ Read `fit.py` first: it is the loop. The other files are one idea each.
 
 from __future__ import annotations
 
+from tunewright.errors import need as _need
+
+_need("torch", extra="torch", purpose="tunewright.pipeline")  # before a file that imports it
+
 from tunewright.pipeline import averages, checkpoint, gradient, hosts, optimizer, throughput
 from tunewright.pipeline.averages import Averages, recompute_batch_norm, sync_batch_norm
 from tunewright.pipeline.batches import Batch

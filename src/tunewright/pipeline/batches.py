@@ -114,7 +114,16 @@ def source(
         # its draws are seeded through this process's generators, which training uses meanwhile
         raise PipelineError("batches.prefetch_needs_workers", prefetch=prefetch)
     else:
-        items = _loaded(data, steps, order, weights, device, workers, example_seed, ahead)
+        items = _loaded(
+            data,
+            steps,
+            order=order,
+            weights=weights,
+            device=device,
+            workers=workers,
+            seed=example_seed,
+            ahead=ahead,
+        )
         items = early(items) if workers and device.type == "cuda" else items
     return Source(items, lambda batch: batch, size)
 

@@ -174,7 +174,15 @@ def evaluate(
     kept = None
     with evaluating(model, seed) as inner:
         rows, batch_size = _rows(
-            inner, data, metrics, expected, part, batch_size, workers, device, host
+            inner,
+            data,
+            metrics=metrics,
+            weights=expected,
+            part=part,
+            batch_size=batch_size,
+            workers=workers,
+            device=device,
+            host=host,
         )
         if predict is not None and host.is_main:
             kept = predicted(inner, data, predict, device, ids=chosen)

@@ -157,12 +157,16 @@ def fit(
         notes += training_state.restore(state, saved, config, handle.seeds, host)
     longest = MOST_STEPS if config.capture and source.block is not None else 0
     recorder = Recorder(_MEASURED, config.log_every, device, longest)
-    update = _stepper(state, loss, source, config, host, recorder, lane)
+    update = _stepper(
+        state, loss, source=source, config=config, host=host, recorder=recorder, lane=lane
+    )
     if update.reason is not None:
         lane.refuse(update.reason)
     else:
         lane.enter()
-    validator = Validator(valid, keep, state, config, handle, host, lane)
+    validator = Validator(
+        valid=valid, keep=keep, state=state, config=config, run=handle, host=host, lane=lane
+    )
     clock, saving = Clock(config.batch_size, device), SaveTimes()
     spans, since = Spans(config.log_every, longest), time.perf_counter()
 

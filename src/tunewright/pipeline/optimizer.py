@@ -15,16 +15,16 @@ Adam and AdamW are torch's by default (fused on CUDA), the others the playbook's
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from tunewright.errors import PipelineError
+from tunewright.nearest import nearest
 from tunewright.pipeline.update_rules import AdamRule, RMSPropRule
 
 Form = Literal["torch", "playbook"]
@@ -41,8 +41,15 @@ class OptimizerChoice(Protocol):
 Optimizer = OptimizerChoice | Callable[[nn.Module], torch.optim.Optimizer]
 
 
+class _Checked:
+    """Hyperparameters that are checked when they are given."""
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
 @dataclass(frozen=True)
-class SGD:
+class SGD(_Checked):
     """theta <- theta - learning_rate g.
 
     >>> weight = nn.Parameter(torch.ones(1))
@@ -52,16 +59,13 @@ class SGD:
 
     weight_decay: float = 0.0  # added to the gradient
 
-    def __post_init__(self) -> None:
-        _check(self)
-
     def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
         """Torch's SGD."""
         return _sgd(parameters, learning_rate, weight_decay=self.weight_decay)
 
 
 @dataclass(frozen=True)
-class Momentum:
+class Momentum(_Checked):
     """v <- momentum v + g, theta <- theta - learning_rate v.
 
     >>> weight = nn.Parameter(torch.ones(1))
@@ -72,9 +76,6 @@ class Momentum:
     momentum: float = 0.9
     weight_decay: float = 0.0  # added to the gradient
 
-    def __post_init__(self) -> None:
-        _check(self)
-
     def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
         """Torch's SGD with momentum."""
         return _sgd(
@@ -83,14 +84,11 @@ class Momentum:
 
 
 @dataclass(frozen=True)
-class Nesterov:
+class Nesterov(Momentum):
     """v <- momentum v + g, theta <- theta - learning_rate (momentum v + g)."""
 
-    momentum: float = 0.9
-    weight_decay: float = 0.0  # added to the gradient
-
     def __post_init__(self) -> None:
-        _check(self)
+        super().__post_init__()
         if self.momentum == 0:
             raise PipelineError("optimizer.nesterov_without_momentum")
 
@@ -106,7 +104,7 @@ class Nesterov:
 
 
 @dataclass(frozen=True)
-class RMSProp:
+class RMSProp(_Checked):
     """The rule of `update_rules.RMSPropRule`, or torch's.
 
     >>> weight = nn.Parameter(torch.ones(1))
@@ -119,9 +117,6 @@ class RMSProp:
     epsilon: float = 1e-8  # added below the root, or outside of it in torch's form
     weight_decay: float = 0.0  # added to the gradient
     form: Form = "playbook"  # which rule, torch's or the playbook's
-
-    def __post_init__(self) -> None:
-        _check(self)
 
     def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
         """The playbook's rule, or torch's RMSprop."""
@@ -148,7 +143,7 @@ class RMSProp:
 
 
 @dataclass(frozen=True)
-class Adam:
+class Adam(_Checked):
     """The rule of `update_rules.AdamRule`, or torch's; weight decay is added to the gradient.
 
     >>> weight = nn.Parameter(torch.ones(1))
@@ -161,17 +156,48 @@ class Adam:
     epsilon: float = 1e-8  # added to the root of that mean
     weight_decay: float = 0.0  # added to the gradient
     form: Form = "torch"  # which rule, torch's or the playbook's
-
-    def __post_init__(self) -> None:
-        _check(self)
+    _nesterov: ClassVar[bool] = False
+    _decoupled: ClassVar[bool] = False  # weight decay shrinks the weights
 
     def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
-        """Torch's Adam, or the playbook's rule."""
-        return _adam(self, parameters, learning_rate, decoupled=False)
+        """Torch's optimizer of this name, or the playbook's rule."""
+        groups, on_cuda = _groups(parameters)
+        rate = _rate(learning_rate, on_cuda)
+        if self.form == "torch":
+            return self._torch(groups, rate, on_cuda is not None)
+        return AdamRule(
+            groups,
+            rate,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            weight_decay=self.weight_decay,
+            nesterov=self._nesterov,
+            decoupled=self._decoupled,
+        )
+
+    def _torch(
+        self, groups: list[Any], rate: float | Tensor, on_cuda: bool
+    ) -> torch.optim.Optimizer:
+        # torch asks for `capturable` inside a CUDA graph, fused or not
+        own: dict[str, Any] = {"fused": True if on_cuda else None}
+        kind: Any = torch.optim.AdamW if self._decoupled else torch.optim.Adam
+        if self._nesterov:
+            kind, own = torch.optim.NAdam, {"decoupled_weight_decay": self._decoupled}
+        made: torch.optim.Optimizer = kind(
+            groups,
+            rate,
+            betas=(self.beta1, self.beta2),
+            eps=self.epsilon,
+            weight_decay=self.weight_decay,
+            capturable=on_cuda,
+            **own,
+        )
+        return made
 
 
 @dataclass(frozen=True)
-class AdamW:
+class AdamW(Adam):
     """Adam whose weight decay shrinks the weights by learning_rate * weight_decay.
 
     >>> weight = nn.Parameter(torch.ones(1))
@@ -179,22 +205,12 @@ class AdamW:
     'AdamW'
     """
 
-    beta1: float = 0.9  # decay of the mean of the gradient
-    beta2: float = 0.999  # decay of the mean of its square
-    epsilon: float = 1e-8  # added to the root of that mean
     weight_decay: float = 0.01
-    form: Form = "torch"  # which rule, torch's or the playbook's
-
-    def __post_init__(self) -> None:
-        _check(self)
-
-    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
-        """Torch's AdamW, or the playbook's rule with decoupled weight decay."""
-        return _adam(self, parameters, learning_rate, decoupled=True)
+    _decoupled: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
-class NAdam:
+class NAdam(Adam):
     """Adam with Nesterov momentum; weight decay is added to the gradient.
 
     >>> weight = nn.Parameter(torch.ones(1))
@@ -202,22 +218,12 @@ class NAdam:
     'AdamRule'
     """
 
-    beta1: float = 0.9  # decay of the mean of the gradient
-    beta2: float = 0.999  # decay of the mean of its square
-    epsilon: float = 1e-8  # added to the root of that mean
-    weight_decay: float = 0.0  # added to the gradient
     form: Form = "playbook"  # which rule, torch's or the playbook's
-
-    def __post_init__(self) -> None:
-        _check(self)
-
-    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
-        """The playbook's rule, or torch's NAdam."""
-        return _nadam(self, parameters, learning_rate, decoupled=False)
+    _nesterov: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
-class NAdamW:
+class NAdamW(NAdam):
     """NAdam whose weight decay shrinks the weights by learning_rate * weight_decay.
 
     >>> weight = nn.Parameter(torch.ones(1))
@@ -225,18 +231,8 @@ class NAdamW:
     'NAdam'
     """
 
-    beta1: float = 0.9  # decay of the mean of the gradient
-    beta2: float = 0.999  # decay of the mean of its square
-    epsilon: float = 1e-8  # added to the root of that mean
     weight_decay: float = 0.01
-    form: Form = "playbook"  # which rule, torch's or the playbook's
-
-    def __post_init__(self) -> None:
-        _check(self)
-
-    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
-        """The playbook's rule with decoupled weight decay, or torch's NAdam."""
-        return _nadam(self, parameters, learning_rate, decoupled=True)
+    _decoupled: ClassVar[bool] = True
 
 
 _NAMED: dict[str, type] = {
@@ -257,14 +253,14 @@ def named(name: str, **hyperparameters: Any) -> OptimizerChoice:
     """
     kind = _NAMED.get(name.lower())
     if kind is None:
-        near = difflib.get_close_matches(name.lower(), _NAMED, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(_NAMED)}."
+        near = nearest(name.lower(), _NAMED)
+        hint = f"Did you mean {near!r}?" if near else f"There are {', '.join(_NAMED)}."
         raise PipelineError("optimizer.unknown", name=name, hint=hint)
     known = [f.name for f in fields(kind)]
     for given in hyperparameters:
         if given not in known:
-            near = difflib.get_close_matches(given, known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
+            near = nearest(given, known)
+            hint = f"Did you mean {near!r}?" if near else f"It has {', '.join(known)}."
             raise PipelineError(
                 "optimizer.unknown_hyperparameter", kind=kind.__name__, name=given, hint=hint
             )
@@ -314,62 +310,6 @@ def _sgd(parameters: Parameters, learning_rate: float, **settings: Any) -> torch
     # Only the fused kernel reads a learning rate on the device without waiting for it.
     fused = True if on_cuda is not None else None
     return torch.optim.SGD(groups, _rate(learning_rate, on_cuda), fused=fused, **settings)
-
-
-def _adam(
-    choice: Adam | AdamW, parameters: Parameters, learning_rate: float, decoupled: bool
-) -> torch.optim.Optimizer:
-    groups, on_cuda = _groups(parameters)
-    rate = _rate(learning_rate, on_cuda)
-    if choice.form == "playbook":
-        return _rule(choice, groups, rate, nesterov=False, decoupled=decoupled)
-    kind = torch.optim.AdamW if decoupled else torch.optim.Adam
-    return kind(
-        groups,
-        rate,
-        betas=(choice.beta1, choice.beta2),
-        eps=choice.epsilon,
-        weight_decay=choice.weight_decay,
-        fused=True if on_cuda is not None else None,
-        capturable=on_cuda is not None,  # torch asks for it inside a CUDA graph, fused or not
-    )
-
-
-def _nadam(
-    choice: NAdam | NAdamW, parameters: Parameters, learning_rate: float, decoupled: bool
-) -> torch.optim.Optimizer:
-    groups, on_cuda = _groups(parameters)
-    rate = _rate(learning_rate, on_cuda)
-    if choice.form == "playbook":
-        return _rule(choice, groups, rate, nesterov=True, decoupled=decoupled)
-    return torch.optim.NAdam(
-        groups,
-        rate,
-        betas=(choice.beta1, choice.beta2),
-        eps=choice.epsilon,
-        weight_decay=choice.weight_decay,
-        decoupled_weight_decay=decoupled,
-        capturable=on_cuda is not None,
-    )
-
-
-def _rule(
-    choice: Adam | AdamW | NAdam | NAdamW,
-    groups: list[Any],
-    rate: float | Tensor,
-    nesterov: bool,
-    decoupled: bool,
-) -> AdamRule:
-    return AdamRule(
-        groups,
-        rate,
-        beta1=choice.beta1,
-        beta2=choice.beta2,
-        epsilon=choice.epsilon,
-        weight_decay=choice.weight_decay,
-        nesterov=nesterov,
-        decoupled=decoupled,
-    )
 
 
 def _groups(parameters: Parameters) -> tuple[list[Any], torch.device | None]:

@@ -43,7 +43,7 @@ def headline(results: Results, findings: Sequence[Finding]) -> Message:
     """What the round answers, as a sentence with its facts."""
     best = results.top(1)
     if not best:
-        counts = {"counts": results.counts, "trials": len(results.trials)}
+        counts = {"counts": results.counts, "trials": results.size}
         return Message("headline.nothing_completed", counts)
     for finding in findings:
         if finding.check == "comparison":
@@ -201,7 +201,7 @@ def answer(results: Results, findings: Sequence[Finding]) -> Answer:
 
 
 def _found(results: Results) -> Iterator[Message]:
-    yield Message("answer.counts", {"counts": results.counts, "trials": len(results.trials)})
+    yield Message("answer.counts", {"counts": results.counts, "trials": results.size})
     for best in results.top(1):
         facts = {
             "metric": results.objective.metric,

@@ -216,7 +216,7 @@ def of_round(results: Results, *, curves: bool = False) -> Facts:
             "trials": [of_trial(results, trial, curves=curves) for trial in results.trials],
             "repeats": [
                 of_trial(results, own, curves=curves, repeat=k)
-                for trial in results.trials
+                for trial in results.rows
                 for k, own in enumerate(results.repeats(trial), start=1)
             ],
             "notes": results.notes,

@@ -23,7 +23,8 @@ from tunewright.errors import MissingExtra
 from tunewright.finding import Finding
 from tunewright.messages import Message, Reader, Text, language, markup, words
 from tunewright.present.answer import Answer
-from tunewright.present.figures.figure import VARIABLES, Figure
+from tunewright.present.figures import style
+from tunewright.present.figures.figure import Figure
 from tunewright.present.next_step import TABLE
 from tunewright.present.report_parts import Chapter, Tile, TrialRows, as_markup, origin_of
 from tunewright.store.results import Results
@@ -171,10 +172,10 @@ def page(body: str, title: str, figures: str = "") -> str:
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{sum}'"
     )
-    style = "body{margin:0}.tunewright-page,body{background:var(--tw-paper)}"
+    css = "body{margin:0}.tunewright-page,body{background:var(--tw-paper)}"
     if figures:
-        style += live_style() + (_TEMPLATES / "live.css").read_text(encoding="utf-8")
-    facts = {"policy": policy, "title": title, "script": script, "style": style, "data": figures}
+        css += live_style() + (_TEMPLATES / "live.css").read_text(encoding="utf-8")
+    facts = {"policy": policy, "title": title, "script": script, "style": css, "data": figures}
     facts["language"] = language()
     return str(markup.render("page.html", _TEMPLATES, body=body, **facts))
 
@@ -208,7 +209,7 @@ def body(own: Contents) -> str:
 @cache
 def _style() -> str:
     """The colours, light and dark, then the layout."""
-    named = {**VARIABLES, **SURFACES}
+    named = {**style.VARIABLES, **SURFACES}
     light = "".join(f"--tw-{name}:{one};" for name, (one, _) in named.items())
     dark = "".join(f"--tw-{name}:{other};" for name, (_, other) in named.items())
     root = ".tunewright-page,.tunewright"

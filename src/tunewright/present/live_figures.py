@@ -18,9 +18,10 @@ import numpy.typing as npt
 from tunewright.design.conditions import Hyperparameter, in_words
 from tunewright.messages import words
 from tunewright.present.envelope import plain
+from tunewright.present.figures import style
 from tunewright.present.figures.axis import AxisData
 from tunewright.present.figures.curves import CurvesData, GradientNormData, TrialCurves, thinned
-from tunewright.present.figures.figure import COLOURS, VARIABLES, Figure, words_of
+from tunewright.present.figures.figure import Figure, words_of
 from tunewright.present.figures.ticks import ticks
 from tunewright.present.report_parts import Chapter
 from tunewright.store.curves import Curve
@@ -118,7 +119,10 @@ def packed(results: Results, chapters: Sequence[Chapter]) -> str:
     drawn = {at: figure_data(kind, f) for at, (kind, f) in enumerate(every) if kind in LIVE}
     axis = next((f.data for kind, f in every if kind == "axis"), None)
     head, arrays = _trials(results, axis)
-    palette = {"light": COLOURS, "dark": [VARIABLES[f"study-{n + 1}"][1] for n in range(6)]}
+    palette = {
+        "light": style.COLOURS,
+        "dark": [style.VARIABLES[f"study-{n + 1}"][1] for n in range(6)],
+    }
     made = frame({**head, "figures": drawn, "palette": palette}, arrays)
     return base64.b64encode(zlib.compress(made, 9)).decode()
 
@@ -128,7 +132,7 @@ def _trials(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     """Every trial that has ended, as the dashboard's table has it."""
     ended = [
-        t for t in results.trials if t.number is not None and t.status not in ("pending", "running")
+        t for t in results.rows if t.number is not None and t.status not in ("pending", "running")
     ]
     panels = () if axis is None else axis.panels
     rows = {trial.number: row for row, trial in enumerate(ended)}

@@ -48,7 +48,7 @@ def next_steps(results: Results, reported: bool = False) -> tuple[Step, ...]:
 
 def _steps(results: Results, name: str, reported: bool) -> Iterator[Step]:
     left = results.counts.get("pending", 0) + results.counts.get("running", 0)
-    failed = [trial.number for trial in results.trials if trial.status == "failed"]
+    failed = [trial.number for trial in results.rows if trial.status == "failed"]
     if failed:
         code = "next.failed_elsewhere" if results.imported else "next.failed"
         why = Message(code, {"failed": len(failed)})
@@ -64,7 +64,7 @@ def _steps(results: Results, name: str, reported: bool) -> Iterator[Step]:
         yield Step(ReportRound(name), Message("next.report"))
         yield Step(NextRound(name), Message("next.propose"))
     if not top:
-        infeasible = [t.number for t in results.trials if t.status == "infeasible"]
+        infeasible = [t.number for t in results.rows if t.status == "infeasible"]
         if infeasible:
             yield Step(ShowTrial(name, infeasible[0] or 0), Message("next.went_wrong"))
     elif not left and len(results.repeats(top[0])) < REPEATS:

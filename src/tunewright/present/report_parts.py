@@ -155,7 +155,7 @@ def _best(results: Results) -> Tile:
 
 def _trials(results: Results) -> Tile:
     facts = {"counts": results.counts, "studies": len(results.studies)}
-    return Tile(_label("trials"), str(len(results.trials)), _detail("trials", **facts))
+    return Tile(_label("trials"), str(results.size), _detail("trials", **facts))
 
 
 def _time(seconds: float) -> Tile:
@@ -329,13 +329,13 @@ class TrialRows:
 def trial_rows(results: Results, most: int = MOST) -> TrialRows:
     """The best trials, then infeasible, failed, pruned, running and pending ones."""
     order = {"infeasible": 1, "failed": 2, "pruned": 3, "running": 4, "pending": 5}
-    rest = [t for t in results.trials if t.value is None]
+    rest = [t for t in results.rows if t.value is None] + list(results.waiting[:most])
     rest.sort(key=lambda t: (order.get(t.status, 6), t.number or 0))
-    ranked = [*results.top(len(results.trials)), *rest]
+    ranked = [*results.top(), *rest]
     shown = ranked[:most]
     columns = tuple(_columns(results, shown))
     rows = tuple(_row(trial, columns) for trial in shown)
-    return TrialRows(columns, rows, len(ranked))
+    return TrialRows(columns, rows, results.size)
 
 
 def _columns(results: Results, trials: list[Trial]) -> Iterator[Column]:

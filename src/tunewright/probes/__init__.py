@@ -63,30 +63,4 @@ _HOMES = {
     "probes.warmup": ("Warmup", "warmup"),
 }
 
-__all__ = [
-    "BatchSizeTerms",
-    "BatchSizes",
-    "Clip",
-    "Cost",
-    "CriticalBatch",
-    "InputBound",
-    "Longer",
-    "NoiseScale",
-    "Stability",
-    "TimingRule",
-    "TrainSteps",
-    "Warmup",
-    "batch_size",
-    "clip",
-    "critical_batch",
-    "input_bound",
-    "longer",
-    "noise_scale",
-    "squared_norms",
-    "stability",
-    "train_steps",
-    "warmup",
-    "watched",
-]
-
 offer(__name__, _HOMES)

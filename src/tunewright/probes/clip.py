@@ -304,15 +304,15 @@ def _try(
     results = run_equal(
         "clip",
         Message("goal.clip", {"rate": rate, "norm": norm}),
-        replace(start.workload, eval_every=1),
-        {},
-        start.short(steps, learning_rate=rate, clip_norm=norm),
-        SEEDS,
-        watch,
+        workload=replace(start.workload, eval_every=1),
+        varied={},
+        fixed=start.short(steps, learning_rate=rate, clip_norm=norm),
+        seeds=SEEDS,
+        watch=watch,
     )
     runs = short_runs(results, early_until(start.max_train_steps, start.warmup_steps))
     often: list[Clipped] = []
-    for trial in results.trials:
+    for trial in results.rows:
         norms = trial.curves.only(results.meaning.name("gradient_norm"))
         if norms is not None and not logged_after_clipping(norms, norm):
             often.append(clipped(norms, norm, start.warmup_steps))

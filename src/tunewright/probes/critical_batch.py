@@ -178,7 +178,7 @@ class SizePoint:
 
 def goal_of(results: Results) -> float | None:
     """The value that a fifth of the feasible trials reach, three at least; None: too few trials."""
-    values = [trial.value for trial in results.top(len(results.trials)) if trial.value is not None]
+    values = [trial.value for trial in results.top() if trial.value is not None]
     place = max(_FEWEST_REACH, math.ceil(SHARE * len(values)))
     return values[place - 1] if place <= len(values) else None
 
@@ -214,7 +214,7 @@ def first_reached(curve: Curve, goal: float, minimize: bool) -> tuple[float, flo
 
 def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoint, Luck]:
     """Judge one batch size's study against the goal."""
-    ended = [t for t in results.trials if t.status in ("completed", "infeasible")]
+    ended = [t for t in results.rows if t.status in ("completed", "infeasible")]
     found = {t.number: _steps_of(t, results.objective, goal) for t in ended}
     reached = [(steps[0], steps[1], t) for t in ended if (steps := found[t.number]) is not None]
     own_luck = luck([steps[0] if (steps := found[t.number]) else math.inf for t in ended] or [1.0])
@@ -231,18 +231,18 @@ def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoin
         coarse = Message("probe.critical_batch.coarse", facts)
         (caveats if counts_still else problems).append(coarse)
     point = SizePoint(
-        batch_size,
-        None if best is None else best[0],
-        own_luck.low if math.isfinite(own_luck.low) else None,
-        own_luck.high if math.isfinite(own_luck.high) else None,
-        len(reached),
-        len(ended),
-        feasible,
-        None if best is None else best[1],
-        {} if best is None else dict(best[2].configuration),
-        tuple(problems),
-        tuple(caveats),
-        results.round.name,
+        batch_size=batch_size,
+        steps=None if best is None else best[0],
+        low=own_luck.low if math.isfinite(own_luck.low) else None,
+        high=own_luck.high if math.isfinite(own_luck.high) else None,
+        reached=len(reached),
+        trials=len(ended),
+        feasible=feasible,
+        spacing=None if best is None else best[1],
+        fastest={} if best is None else dict(best[2].configuration),
+        problems=tuple(problems),
+        caveats=tuple(caveats),
+        round=results.round.name,
     )
     return point, own_luck
 
@@ -457,11 +457,11 @@ def _eval_every(
 
 
 def _no_goal(workload: Workload, size: int, results: Results) -> CriticalBatch:
-    feasible = sum(trial.value is not None for trial in results.trials)
+    feasible = sum(trial.value is not None for trial in results.rows)
     facts = {
         "batch_size": size,
         "feasible": feasible,
-        "trials": len(results.trials),
+        "trials": results.size,
         "check": shlex.join(["tunewright", "check", results.round.name]),
     }
     return CriticalBatch(

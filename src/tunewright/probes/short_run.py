@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from tunewright.checks.instability import Episode, diverged, episodes
 from tunewright.checks.spacing import tables
-from tunewright.checks.unstable import Episode, diverged, episodes
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
 from tunewright.errors import NotFound, WorkloadError
@@ -86,11 +86,11 @@ def short_runs(results: Results, early: float, rises: bool = True) -> tuple[Shor
     """
     finished(results)
     loss = results.meaning.name("train_loss")
-    curves = {t.number: curve for t in results.trials if (curve := _usable(t, loss)) is not None}
+    curves = {t.number: curve for t in results.rows if (curve := _usable(t, loss)) is not None}
     least = _rise_that_matters([curve.values for curve in curves.values()])
     found = _episodes(results, loss) if rises or curves else {}
     judged = []
-    for trial in results.trials:
+    for trial in results.rows:
         curve = curves.get(trial.number)
         run = _plain(results, trial, curve)
         if curve is None and not diverged(results, trial):
@@ -112,7 +112,7 @@ def short_runs(results: Results, early: float, rises: bool = True) -> tuple[Shor
 
 def finished(results: Results) -> Results:
     """The round, every trial of which has ended; otherwise what kept it from that is raised."""
-    failed = [t for t in results.trials if t.status == "failed"]
+    failed = [t for t in results.rows if t.status == "failed"]
     if failed:
         raise WorkloadError(
             "probe.run_failed",
@@ -120,7 +120,7 @@ def finished(results: Results) -> Results:
             round=results.round.name,
             reason=failed[0].reason,
         )
-    if not all(trial.ended for trial in results.trials):
+    if results.unfinished:
         raise KeyboardInterrupt(f"{results.round.name} has not ended; call again to resume")
     return results
 
@@ -147,11 +147,11 @@ def unjudged(results: Results, runs: Sequence[ShortRun]) -> tuple[Message, ...]:
 def unstable_stretches(results: Results) -> dict[int | None, list[tuple[int, int]]]:
     """The first and last step of whatever each run's training loss did wrong."""
     loss = results.meaning.name("train_loss")
-    curves = {t.number: curve for t in results.trials if (curve := _usable(t, loss)) is not None}
+    curves = {t.number: curve for t in results.rows if (curve := _usable(t, loss)) is not None}
     least = _rise_that_matters([curve.values for curve in curves.values()])
     found = _episodes(results, loss)
     stretches: dict[int | None, list[tuple[int, int]]] = {}
-    for trial in results.trials:
+    for trial in results.rows:
         curve = curves.get(trial.number)
         own = [(episode.from_step, episode.to_step) for episode in found.get(trial.number, ())]
         wrongs = _wrongs(results, trial, curve, least)
@@ -219,7 +219,7 @@ def _above_start(curve: Curve, least: float) -> Steps:
 def _episodes(results: Results, loss: str) -> Mapping[int | None, Sequence[Episode]]:
     """The spikes and rises of every run with enough points to judge it."""
     found: dict[int | None, Sequence[Episode]] = {}
-    completed = [t for t in results.trials if t.status == "completed"]
+    completed = [t for t in results.rows if t.status == "completed"]
     for table in tables(completed, loss, longest=LONGEST):
         if table.values.shape[1] >= FEWEST:
             own = episodes(results, table, lasting=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from tunewright.errors import DesignError, NotFound
 from tunewright.execution.command import Command
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
@@ -52,8 +52,8 @@ def configuration(
     accepts = workload.accepts
     for name in fixed:
         if name not in accepts.names and not accepts.takes_anything:
-            near = difflib.get_close_matches(name, accepts.names, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" It has {sorted(accepts.names)}."
+            near = nearest(name, accepts.names)
+            hint = f" Did you mean {near!r}?" if near else f" It has {sorted(accepts.names)}."
             raise DesignError("probe.unknown_fixed", name=name, hint=hint)
     recorded = {} if known is None else known.configuration
     taken = {

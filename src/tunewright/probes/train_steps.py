@@ -179,12 +179,12 @@ def measured(results: Results, length: int) -> dict[float, Measured]:
     name = results.meaning.name("learning_rate")
     ends = {
         t.number: max((int(c.steps[-1]) for c in t.curves.values()), default=0)
-        for t in results.trials
+        for t in results.rows
     }
     longest = max(ends.values(), default=0)
     unit = length / longest if longest and abs(longest / length - 1) > 0.02 else 1.0
     found = {}
-    for trial in results.trials:
+    for trial in results.rows:
         rate = trial.configuration[name]
         curves = dict(trial.curves) if trial.status == "completed" else None
         found[float(rate)] = Measured(curves, unit)  # type: ignore[arg-type]
@@ -193,7 +193,7 @@ def measured(results: Results, length: int) -> dict[float, Measured]:
 
 def _varied(results: Results) -> Message | None:
     """How a learning rate that should be constant was logged to vary; None: none was."""
-    for trial in results.trials:
+    for trial in results.rows:
         rates = learning_rates(trial, results.meaning)
         if rates is None:
             continue

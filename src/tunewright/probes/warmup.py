@@ -131,11 +131,11 @@ def _rung(
     results = run_equal(
         "warmup",
         Message("goal.warmup", {"warmup_steps": length, "rate": peak}),
-        replace(start.workload, eval_every=max(1, length // _POINTS)),
-        {},
-        asked,
-        _SEEDS,
-        watch,
+        workload=replace(start.workload, eval_every=max(1, length // _POINTS)),
+        varied={},
+        fixed=asked,
+        seeds=_SEEDS,
+        watch=watch,
     )
     early = early_until(start.max_train_steps, length)
     runs = short_runs(results, early, rises=False)
@@ -153,7 +153,7 @@ def _descended(run: ShortRun) -> bool:
 
 def _last_step(results: Results) -> int:
     return max(
-        (int(c.steps[-1]) for t in results.trials for c in t.curves.values() if len(c)), default=0
+        (int(c.steps[-1]) for t in results.rows for c in t.curves.values() if len(c)), default=0
     )
 
 
@@ -220,11 +220,25 @@ def prepended(
     workload, name = start.workload, start.name("learning_rate")
     goal = Message("goal.prepended")
     plain = run_equal(
-        "baseline", goal, workload, {}, start.configuration, seeds, watch, seed=_FRESH
+        "baseline",
+        goal,
+        workload=workload,
+        varied={},
+        fixed=start.configuration,
+        seeds=seeds,
+        watch=watch,
+        seed=_FRESH,
     )
     varied = {name: list(peaks)}
     warm = run_equal(
-        "prepended", goal, workload, varied, start.changed(**changed), seeds, watch, seed=_FRESH
+        "prepended",
+        goal,
+        workload=workload,
+        varied=varied,
+        fixed=start.changed(**changed),
+        seeds=seeds,
+        watch=watch,
+        seed=_FRESH,
     )
     baseline = Arm(start.learning_rate, start.warmup_steps, _values(finished(plain)))
     candidates = tuple(
@@ -344,7 +358,15 @@ def _answer(
     if missing:
         return Warmup(message=_UNKNOWN, settings={}, missing=missing, rungs=tuple(tried))
     if found is None:
-        return _with_clipping(start, unstable, before.steps, times, tried, repeats, watch)
+        return _with_clipping(
+            start,
+            unstable,
+            steps=before.steps,
+            times=times,
+            tried=tried,
+            repeats=repeats,
+            watch=watch,
+        )
     return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from tunewright.messages import label, worded, words
 from tunewright.progress.shown import Shown, clock, step_line, who
@@ -21,7 +20,7 @@ FIRST_S = 10.0  # a round that is over sooner needs no separate line
 EVERY_S = 60.0  # between lines about where it stands
 
 
-class Lines:
+class Lines(Shown):
     """A watcher that prints a line per event, and one a minute about where the round stands.
 
     With `quiet` there is no line per event: only what is worth a warning, messages, and where the
@@ -37,17 +36,11 @@ class Lines:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`write` receives each line without its end; `best` is the best trial known before."""
-        self._shown = Shown(best)
+        super().__init__(best, now)
         self._write = write
         self._quiet = quiet
-        self._now = now
         self._due_at = 0.0
         self._stood = False  # whether a line has shown where the round stands
-
-    @property
-    def summary(self) -> Summary | None:
-        """How the supervisor left the round; None until it has."""
-        return self._shown.summary
 
     def step(self, step: CampaignStep) -> None:
         """Print it."""
@@ -55,48 +48,48 @@ class Lines:
 
     def began(self, round: RoundStarted) -> None:
         """Print how much there is to do."""
-        self._shown.start(round)
+        super().began(round)
         self._due_at, self._stood = self._now() + FIRST_S, False
         if self._quiet:
             return
         before = worded("progress.ended_before", done=round.done) if round.done else ""
         facts = {"round": words.printable(round.name), "objective": round.objective}
         self._say(worded("progress.began", trials=round.total, before=before, **facts))
-        if self._shown.tally.best is not None:
-            self._say(self._shown.tally.best_line())
+        if self.tally.best is not None:
+            self._say(self.tally.best_line())
 
     def claimed(self, started: Started) -> None:
         """Print which configuration begins."""
-        self._shown.tally = self._shown.tally.after_start(started, self._now())
+        super().claimed(started)
         if self._quiet:
             return
         code = "progress.begins_again" if started.attempt > 1 else "progress.begins"
-        settings = self._shown.tally.shown(started.configuration)
+        settings = self.tally.shown(started.configuration)
         facts = {"who": who(started), "attempt": started.attempt, "settings": settings}
         self._say(worded(code, **facts))
 
     def reached(self, reached: Reached) -> None:
         """Print where the round stands, if that is due."""
-        self._shown.tally = self._shown.tally.after_reach(reached, self._now())
+        super().reached(reached)
         if self._now() >= self._due_at:
             self._stand()
 
     def ended(self, concluded: Concluded) -> None:
         """Print what became of it."""
-        self._shown.tally = self._shown.tally.after_end(concluded)
+        super().ended(concluded)
         if self._quiet:
             if self._now() >= self._due_at:
                 self._stand()
         else:
             self._say(self._end_line(concluded))
-        for warning in self._shown.warnings(concluded):
+        for warning in self.warnings(concluded):
             self._say(warning)
 
     def best(self, concluded: Concluded) -> None:
         """Print that it is the best so far."""
-        self._shown.tally = replace(self._shown.tally, best=concluded)
+        super().best(concluded)
         if not self._quiet:
-            self._say(self._shown.tally.best_line())
+            self._say(self.tally.best_line())
 
     def message(self, text: str) -> None:
         """Print it."""
@@ -104,19 +97,19 @@ class Lines:
 
     def closed(self, summary: Summary) -> None:
         """Keep how it was left; print it only after other lines on its progress."""
-        self._shown.summary = summary
+        super().closed(summary)
         if self._quiet and self._stood:
             self._stand()
 
     def _stand(self) -> None:
-        tally = self._shown.tally
+        tally = self.tally
         self._due_at, self._stood = self._now() + EVERY_S, True
         best = f"  {tally.best_line()}" if self._quiet else ""
         line = f"{words.printable(tally.round)}  {tally.head(self._now())}{best}"
         self._say(line.rstrip())
 
     def _end_line(self, concluded: Concluded) -> str:
-        tally = self._shown.tally
+        tally = self.tally
         if concluded.value is not None:
             what = f"{words.printable(tally.metric)} {words.number(concluded.value)}"
         else:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
@@ -15,9 +12,7 @@ from tunewright.progress.tally import Tally
 from tunewright.progress.watcher import (
     CampaignStep,
     Concluded,
-    Reached,
     RoundStarted,
-    Started,
     Summary,
 )
 
@@ -25,19 +20,14 @@ _BAR = 24  # characters
 _REFRESH_PER_SECOND = 4
 
 
-class LiveRegion:
+class LiveRegion(Shown):
     """A watcher that redraws two lines in a terminal and prints warnings above them."""
 
     def __init__(self, console: Console, best: Concluded | None = None) -> None:
         """`console` must be a terminal; `best` is the best trial known before."""
-        self._shown = Shown(best)
+        super().__init__(best)
         self._console = console
         self._live: Live | None = None
-
-    @property
-    def summary(self) -> Summary | None:
-        """How the supervisor left the round; None until it has."""
-        return self._shown.summary
 
     def step(self, step: CampaignStep) -> None:
         """Print it."""
@@ -45,7 +35,7 @@ class LiveRegion:
 
     def began(self, round: RoundStarted) -> None:
         """Open the region."""
-        self._shown.start(round)
+        super().began(round)
         if round.continued and round.done:
             ended = worded("progress.continues", done=round.done, total=round.total)
             self._console.print(Text(ended))
@@ -57,23 +47,11 @@ class LiveRegion:
         )
         self._live.start()
 
-    def claimed(self, started: Started) -> None:
-        """Count it as running."""
-        self._shown.tally = self._shown.tally.after_start(started, time.monotonic())
-
-    def reached(self, reached: Reached) -> None:
-        """Show its step with the next redraw."""
-        self._shown.tally = self._shown.tally.after_reach(reached, time.monotonic())
-
     def ended(self, concluded: Concluded) -> None:
         """Count it, and print what is worth a warning."""
-        self._shown.tally = self._shown.tally.after_end(concluded)
-        for warning in self._shown.warnings(concluded):
+        super().ended(concluded)
+        for warning in self.warnings(concluded):
             self._say(Text(f"{clock()}  {warning}", style="yellow"))
-
-    def best(self, concluded: Concluded) -> None:
-        """Show it as the best so far."""
-        self._shown.tally = replace(self._shown.tally, best=concluded)
 
     def message(self, text: str) -> None:
         """Print it above the region."""
@@ -81,7 +59,7 @@ class LiveRegion:
 
     def closed(self, summary: Summary) -> None:
         """Leave the last state of the region standing."""
-        self._shown.summary = summary
+        super().closed(summary)
         self._close()
 
     def _close(self) -> None:
@@ -93,7 +71,7 @@ class LiveRegion:
         self._console.print(text)
 
     def _region(self) -> RenderableType:
-        return region(self._shown.tally, time.monotonic())
+        return region(self.tally, self._now())
 
 
 def region(tally: Tally, now: float) -> RenderableType:

@@ -9,7 +9,6 @@ import html
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from tunewright.messages import words
@@ -29,7 +28,7 @@ _MOST_LINES = 20  # of warnings and messages below the bar
 Bundle = dict[str, str]  # MIME type -> text
 
 
-class Notebook:
+class Notebook(Shown):
     """A watcher that shows every round as one block of a cell's output."""
 
     def __init__(
@@ -38,17 +37,11 @@ class Notebook:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`show` displays a block and returns what updates it; by default IPython's display."""
+        super().__init__(now=now)
         self._show = show or _displayed
-        self._now = now
-        self._shown = Shown()
         self._update: Callable[[Bundle], None] | None = None
         self._lines: list[str] = []
         self._drawn_at = float("-inf")
-
-    @property
-    def summary(self) -> Summary | None:
-        """How the supervisor left the round; None until it has."""
-        return self._shown.summary
 
     def step(self, step: CampaignStep) -> None:
         """Show it as a separate block."""
@@ -57,30 +50,30 @@ class Notebook:
 
     def began(self, round: RoundStarted) -> None:
         """Open a block."""
-        self._shown.start(round)
+        super().began(round)
         self._lines = []
         self._update = None
         self._draw(at_once=True)
 
     def claimed(self, started: Started) -> None:
         """Count it as running."""
-        self._shown.tally = self._shown.tally.after_start(started, self._now())
+        super().claimed(started)
         self._draw()
 
     def reached(self, reached: Reached) -> None:
         """Show its step."""
-        self._shown.tally = self._shown.tally.after_reach(reached, self._now())
+        super().reached(reached)
         self._draw()
 
     def ended(self, concluded: Concluded) -> None:
         """Count it, and show what is worth a warning."""
-        self._shown.tally = self._shown.tally.after_end(concluded)
-        self._lines += [f"{clock()}  {line}" for line in self._shown.warnings(concluded)]
+        super().ended(concluded)
+        self._lines += [f"{clock()}  {line}" for line in self.warnings(concluded)]
         self._draw()
 
     def best(self, concluded: Concluded) -> None:
         """Show it as the best so far."""
-        self._shown.tally = replace(self._shown.tally, best=concluded)
+        super().best(concluded)
         self._draw()
 
     def message(self, text: str) -> None:
@@ -94,7 +87,7 @@ class Notebook:
 
     def closed(self, summary: Summary) -> None:
         """Leave the last state standing."""
-        self._shown.summary = summary
+        super().closed(summary)
         self._draw(at_once=True)
         self._update = None
 
@@ -102,7 +95,7 @@ class Notebook:
         if not at_once and self._now() - self._drawn_at < AGAIN_S:
             return
         self._drawn_at = self._now()
-        drawn = block(self._shown.tally, self._lines[-_MOST_LINES:], self._now())
+        drawn = block(self.tally, self._lines[-_MOST_LINES:], self._now())
         if self._update is None:
             self._update = self._show(drawn)
         else:

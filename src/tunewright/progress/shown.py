@@ -3,32 +3,65 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 
 from tunewright.messages import label, worded, words
 from tunewright.progress.tally import STREAK, Tally
-from tunewright.progress.watcher import CampaignStep, Concluded, RoundStarted, Started, Summary
+from tunewright.progress.watcher import (
+    CampaignStep,
+    Concluded,
+    Reached,
+    RoundStarted,
+    Silent,
+    Started,
+    Summary,
+)
 from tunewright.store.outcome import encode, kind
 
 _WARNED_REASONS = 3  # failures shown at once; the rest are counted, and `show` lists them
 
 
-class Shown:
-    """The state of one round on a screen."""
+class Shown(Silent):
+    """Follows one round: its tally, how it ended. What it looks like is the subclass's."""
 
-    def __init__(self, best: Concluded | None = None) -> None:
-        """`best` is the best trial of earlier calls; the rest is known at `start`."""
+    def __init__(
+        self, best: Concluded | None = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`best` is the best trial of earlier calls; the rest is known when a round begins."""
         self.tally = Tally("", "", 0, 0, best=best)
-        self.summary: Summary | None = None  # how the supervisor left the round
+        self.summary: Summary | None = None  # how the supervisor left the round; None until it has
+        self._now = now
         self._reasons: set[str] = set()  # kinds of failures that were shown, encoded
         self._trains = True
 
-    def start(self, round: RoundStarted) -> None:
+    def began(self, round: RoundStarted) -> None:
         """Begin a round; the best trial of another one is forgotten."""
         best = self.tally.best if self.tally.round in ("", round.name) else None
         self.tally = Tally.of(round, best)
         self.summary = None
         self._reasons = set()
         self._trains = round.what != "evaluation"  # whose failures are part of its answer
+
+    def claimed(self, started: Started) -> None:
+        """Count it as running."""
+        self.tally = self.tally.after_start(started, self._now())
+
+    def reached(self, reached: Reached) -> None:
+        """Count its steps."""
+        self.tally = self.tally.after_reach(reached, self._now())
+
+    def ended(self, concluded: Concluded) -> None:
+        """Count its end."""
+        self.tally = self.tally.after_end(concluded)
+
+    def best(self, concluded: Concluded) -> None:
+        """Keep it as the best so far."""
+        self.tally = replace(self.tally, best=concluded)
+
+    def closed(self, summary: Summary) -> None:
+        """Keep how the round was left."""
+        self.summary = summary
 
     def warnings(self, concluded: Concluded) -> list[str]:
         """What is worth a highlighted line: a new kind of failure, a row of infeasible trials."""

@@ -8,7 +8,6 @@ It is imported as a module by its own name, so that worker processes can import 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 import inspect
 import shutil
@@ -28,13 +27,14 @@ from tunewright.design.round import Round
 from tunewright.design.round_file import RoundFile, read_round_file, write_round
 from tunewright.design.workload_file import WorkloadFile, read_workload
 from tunewright.errors import Misuse, NotFound, TunewrightError
-from tunewright.execution.booleans import JSON
 from tunewright.execution.command import Command, command
+from tunewright.execution.command_syntax import JSON
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.growing_file import GrowingFile
 from tunewright.execution.prepare import refused
 from tunewright.execution.workload import Train, Workload
 from tunewright.messages import Message, words
+from tunewright.nearest import nearest
 from tunewright.remedies import InitProject, NewRound
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -54,14 +54,14 @@ def find_function(named: str, folder: Path) -> Callable[..., Any]:
     found = getattr(module, name, None)
     if found is None:
         callables = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
-        near = difflib.get_close_matches(name, callables, n=1)
+        near = nearest(name, callables)
         raise Misuse(
             "function.not_found",
             place=place,
             name=name,
             where=str(getattr(module, "__file__", place)),
             remedy=(
-                Advise("did_you_mean", {"name": near[0]})
+                Advise("did_you_mean", {"name": near})
                 if near
                 else Advise("choose_among", {"names": callables})
             ),
@@ -76,12 +76,12 @@ def _from_file(path: Path) -> ModuleType:
     path = path.resolve()
     if not path.is_file():
         nearby = [p.name for p in path.parent.glob("*.py")] if path.parent.is_dir() else []
-        near = difflib.get_close_matches(path.name, nearby, n=1)
+        near = nearest(path.name, nearby)
         raise Misuse(
             "function.file_missing",
             path=path,
             cause=Message("function.file_stands"),
-            remedy=Advise("did_you_mean", {"name": near[0]}) if near else None,
+            remedy=Advise("did_you_mean", {"name": near}) if near else None,
         )
     name = path.stem
     if not name.isidentifier() or name in sys.stdlib_module_names:
@@ -156,13 +156,13 @@ class Project:
         path = self.round_file(name)
         if not path.is_file():
             known = sorted(p.stem for p in path.parent.glob("*.toml"))
-            near = difflib.get_close_matches(name, known, n=1)
+            near = nearest(name, known)
             raise Misuse(
                 "project.no_round",
                 name=name,
                 path=path,
                 cause=_nearest(near, known),
-                remedy=RunTrials(near[0]) if near else NewRound(name),
+                remedy=RunTrials(near) if near else NewRound(name),
             )
         return read_round_file(path, self._refused)
 
@@ -288,10 +288,7 @@ def load(start: Path | str | None = None) -> Project:
     found = find(start)
     if found is None:
         raise Misuse(
-            "project.no_file",
-            file=FILE,
-            where=str(start or Path.cwd()),
-            remedy=InitProject(),
+            "project.no_file", file=FILE, where=str(start or Path.cwd()), remedy=InitProject()
         )
     return found
 
@@ -387,10 +384,7 @@ def plain_name(name: str) -> str:
     if odd or any(sign in name for sign in "/\\:\0") or len(name) > 200:
         shown = name if len(name) <= 40 else name[:40] + "..."
         raise Misuse(
-            "project.bad_round_name",
-            shown=shown,
-            rounds=ROUNDS,
-            remedy=Advise("plain_name"),
+            "project.bad_round_name", shown=shown, rounds=ROUNDS, remedy=Advise("plain_name")
         )
     return name
 
@@ -402,8 +396,8 @@ def _file(read: Mapping[str, Any]) -> GrowingFile | None:
     return GrowingFile(read["file"], read.get("step", ""), read.get("step_times", 1))
 
 
-def _nearest(near: list[str], known: list[str]) -> Message | None:
+def _nearest(near: str | None, known: list[str]) -> Message | None:
     """The likely cause of a name that no round has: a typo, or another round that is meant."""
     if near:
-        return Message("project.nearest_round", {"near": near[0]})
+        return Message("project.nearest_round", {"near": near})
     return Message("project.rounds_are", {"known": known}) if known else None

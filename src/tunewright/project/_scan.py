@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.project._project import DEFAULT_STORE, FILE, ROUNDS
 from tunewright.project.programs.files import Template, round_text, template, workload_text
+from tunewright.project.programs.json_values import default_words, json_notes, json_values
 from tunewright.project.programs.read import read_program
 from tunewright.project.programs.roles import Proposed, propose_roles, proposed_range
 from tunewright.project.programs.trial_run import TrialRun, try_program
@@ -112,7 +113,10 @@ def scan(
     objective = Objective(minimize or maximize or "", minimize is not None)
     given, script = _script(program, place)
     read = read_program(script)
-    roles = propose_roles(read.options)
+    given += default_words(read.options, given)
+    inside = json_values(given, [one.name for one in read.options])
+    roles = propose_roles((*read.options, *inside))
+    read = replace(read, notes=(*read.notes, *json_notes(read.options, given)))
     made = template(read, roles, given)
     tried = None
     if try_s is not None:
@@ -131,7 +135,11 @@ def scan(
             first.write_text(rounds, encoding="utf-8")
             written.append(first)
     options = tuple(_scanned(one, made) for one in roles)
-    notes = (*read.notes, *(note for one in read.options for note in one.notes))
+    reads = bool(lines) or (tried is not None and tried.json_lines)
+    advice = () if reads or read.adapter is None else (read.adapter,)
+    about_run = () if tried is None else tried.notes
+    of_options = (note for one in read.options for note in one.notes)
+    notes = (*read.notes, *about_run, *advice, *of_options)
     return Scan(
         program=script,
         style=read.style,

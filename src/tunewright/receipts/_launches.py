@@ -56,11 +56,12 @@ def other_rounds(
     for name, numbers in wanted.items():
         results = store.results(name)
         ended: dict[str, int] = {}
-        for trial in results.trials:
+        for trial in results.rows:
             ended[str(trial.study)] = ended.get(str(trial.study), 0) + trial.ended
         some = replace(
             results,
             recorded=tuple(t for t in results.recorded if t.number in numbers),
+            waiting=(),
             recorded_repeats=tuple(t for t in results.recorded_repeats if t.parent in numbers),
         )
         found[name] = {**round_data(some), "ended": ended}

@@ -38,12 +38,12 @@ def round_data(results: Results) -> dict[str, Any]:
         "search": results.search,
         "imported": results.imported,
         "trials": [
-            trial_data(own, judged)
-            for own, judged in zip(results.recorded, results.trials, strict=True)
+            *(map(trial_data, results.recorded, results.rows)),
+            *(trial_data(own, own) for own in results.waiting),
         ],
         "repeats": [
             {**trial_data(own, own), "repeat": count}
-            for trial in results.trials
+            for trial in results.rows
             for count, own in enumerate(results.repeats(trial), start=1)
         ],
         "notes": [note if isinstance(note, str) else note.to_data() for note in results.notes],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,10 +11,10 @@ import numpy as np
 
 from tunewright.referee._lineage import Change
 from tunewright.referee.answers import Audit, Cost, Removal
-from tunewright.referee.rule import Rule
 
-_FEWEST, MOST = 4, 10  # runs of each of the two, before a verdict
-_HELD = 0.95  # one-sided
+FEWEST, MOST = 4, 10  # runs of each of the two before a verdict: at least, and by default at most
+_WRONG = 0.05  # removals of a change whose loss is just the margin, over all looks together
+_APART = 1.5  # each look has so many times the runs of the one before
 
 
 @dataclass
@@ -43,10 +44,25 @@ class Found:
         )
 
 
-def bounds(without: Sequence[float], current: Sequence[float]) -> tuple[float, float, float]:
-    """How much worse it is without, with one-sided 95 % limits from a pooled t.
+def looks(most: int) -> tuple[int, ...]:
+    """After how many runs of each there is a verdict: few looks, for each costs certainty.
 
-    >>> loss, low, high = bounds([1.0, 1.1, 0.9, 1.0], [1.0, 1.05, 0.95, 1.0])
+    >>> looks(10), looks(40)
+    ((4, 6, 10), (4, 6, 9, 14, 21, 40))
+    """
+    found = [FEWEST]
+    while found[-1] < most:
+        following = math.ceil(found[-1] * _APART)
+        found.append(following if following * _APART <= most else most)
+    return tuple(found)
+
+
+def bounds(
+    without: Sequence[float], current: Sequence[float], held: float
+) -> tuple[float, float, float]:
+    """How much worse it is without, with one-sided limits that hold so often, from a pooled t.
+
+    >>> loss, low, high = bounds([1.0, 1.1, 0.9, 1.0], [1.0, 1.05, 0.95, 1.0], 0.95)
     >>> round(loss, 3), low < 0 < high
     (0.0, True)
     """
@@ -57,7 +73,7 @@ def bounds(without: Sequence[float], current: Sequence[float]) -> tuple[float, f
     pooled = (a.var() * len(a) + b.var() * len(b)) / freedom
     error = float(np.sqrt(pooled * (1 / len(a) + 1 / len(b))))
     loss = float(a.mean() - b.mean())
-    half = float(t.ppf(_HELD, freedom)) * error
+    half = float(t.ppf(held, freedom)) * error
     return loss, loss - half, loss + half
 
 
@@ -65,46 +81,52 @@ def audited(
     kept: Sequence[Change],
     current: str,
     margin: float,
-    rule: Rule,
     run: Callable[[str], float | None],
     without: Callable[[str, Change], str | None],
+    most: int = MOST,
 ) -> Found:
     """Try each kept change, newest first: remove it where the loss is surely below the margin.
 
-    Both commits are run in turn, 4 to 10 times each; a verdict needs its limit on one side of the
-    margin, else the change stays.
+    Both commits are run in turn, at least 4 times each. At a few looks a verdict needs its limit on
+    one side of the margin, else the change stays. The limits of all looks hold together in 95 %.
     """
     found = Found(margin, current)
+    planned = looks(most)
+    held = 1 - _WRONG / len(planned)
     for change in reversed(kept):
         made = without(found.commit, change)
         if made is None:
-            found.removals.append(_removal(change, "conflict", [], []))
+            found.removals.append(_removal(change, "conflict", [], [], held))
             continue
         losses: list[float] = []
         verdict = "undecided"
-        for count in range(1, MOST + 1):
+        for count in range(1, most + 1):
             values = [run(commit) for commit in (made, found.commit)]
             if values[0] is None or values[1] is None:
                 verdict = "keep"  # it does not train without the change
                 break
             losses.append(values[0])
             found.losses.append(values[1])
-            if count >= _FEWEST:
-                _, low, high = bounds(losses, found.losses)
+            if count in planned:
+                _, low, high = bounds(losses, found.losses, held)
                 if high < margin or low > margin:
                     verdict = "remove" if high < margin else "keep"
                     break
-        found.removals.append(_removal(change, verdict, losses, found.losses))
+        found.removals.append(_removal(change, verdict, losses, found.losses, held))
         if verdict == "remove":
             found.commit, found.losses = made, losses
     return found
 
 
 def _removal(
-    change: Change, verdict: Any, losses: Sequence[float], current: Sequence[float]
+    change: Change,
+    verdict: Any,
+    losses: Sequence[float],
+    current: Sequence[float],
+    held: float,
 ) -> Removal:
     known = len(losses) >= 2 and len(current) >= 2
-    loss, low, high = bounds(losses, current) if known else (0.0, 0.0, 0.0)
+    loss, low, high = bounds(losses, current, held) if known else (0.0, 0.0, 0.0)
     return Removal(
         commit=change.commit,
         summary=change.summary,

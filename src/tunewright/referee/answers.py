@@ -122,7 +122,7 @@ class Removal:
     summary: str
     verdict: Literal["remove", "keep", "conflict", "undecided"]
     loss: float | None  # expected loss without it, in the metric's units; None: not run
-    interval: Interval | None  # 90 %
+    interval: Interval | None  # limits that hold over all looks together, 95 % on each side
     runs: int
 
 

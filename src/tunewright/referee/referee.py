@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tunewright.budgets.gate import spent_error, through
+from tunewright.budgets.state import BudgetState, state as budget_state
 from tunewright.design.objective import Objective
 from tunewright.errors import DesignError, Misuse, NotFound
 from tunewright.execution.command import Command, command as as_command
@@ -17,7 +19,7 @@ from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.local import Local
 from tunewright.messages import Message
 from tunewright.referee import rule as rules
-from tunewright.referee._audit import audited
+from tunewright.referee._audit import FEWEST, MOST, audited
 from tunewright.referee._git import WORKING_TREE, Repository
 from tunewright.referee._lineage import VERSION, Change, Lineage, State
 from tunewright.referee._quote import quoted
@@ -30,6 +32,7 @@ FOLDER = ".judge"  # beside the store: tuning.judge/
 FRESH = 8  # runs of each end behind a quoted total, at least
 _KEPT_BACK = 2 * FRESH  # runs of a large budget that are for the quote alone
 _LARGE = 60  # runs
+LEAST_AUDITED, MOST_AUDITED = FEWEST, MOST  # runs with and without a change
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +209,7 @@ class Referee:
         self.lineage = Lineage(home, self.rule)
         state = self.lineage.state()
         self.name = name
+        self._store = store
         self.repository = Repository(Path(state.terms["repository"]))
         self.command = _command(state.terms["command"])
         limits = {n: tuple(one) for n, one in state.terms["objective"]["subject_to"].items()}
@@ -283,16 +287,20 @@ class Referee:
             self.lineage.write({"event": "quoted", "quote": made.to_data()})
             return made
 
-    def audit(self, margin: float = 0.25) -> Audit:
+    def audit(self, margin: float = 0.25, runs: int = MOST_AUDITED) -> Audit:
         """Remove kept changes one by one, newest first, where the loss is surely below a margin.
 
         The lineage continues from the commit without them; your branch is not touched.
 
         Args:
             margin: in sd of one run.
+            runs: of the commit with the change and of the one without it, at most. Ten rarely
+                show that a change does nothing; a hundred show it half of the time.
         """
         if not margin > 0:
             raise DesignError("referee.bad_term", name="margin", value=margin)
+        if runs < FEWEST:
+            raise DesignError("referee.bad_term", name="runs", value=runs)
         with self.lineage.held(), self._training() as executor:
             state = self.lineage.state()
             if state.belief is None:
@@ -313,7 +321,7 @@ class Referee:
                 return self.repository.without(commit, one.parent, one.commit, place, ref)
 
             found = audited(
-                kept, state.current, margin * float(state.belief.sd[0]), self.rule, loss, without
+                kept, state.current, margin * float(state.belief.sd[0]), loss, without, runs
             )
             self.lineage.write({"event": "audited", "audit": found.record})
             return found.answer(self._cost(self.lineage.state()))
@@ -466,15 +474,16 @@ class Referee:
         number = len(self.lineage.state().runs) + 1
         seed = int(np.random.default_rng([_seed_of(self.name), number]).integers(2**31 - 1))
         checkout = self.repository.checkout(commit, self._checkout_of(commit))
-        trained = train(
-            self.command,
-            self.objective,
-            checkout,
-            executor=executor,
-            seed=seed,
-            number=number,
-            folder=self.lineage.folder / "runs" / f"{number:05d}",
-        )
+        with through(self._store, "judge"):
+            trained = train(
+                self.command,
+                self.objective,
+                checkout,
+                executor=executor,
+                seed=seed,
+                number=number,
+                folder=self.lineage.folder / "runs" / f"{number:05d}",
+            )
         self.lineage.write(
             {
                 "event": "run",
@@ -517,9 +526,17 @@ class Referee:
         return left
 
     def _spent(self, state: State, runs: int) -> bool:
-        return self._runs_left(state) < runs
+        return self._runs_left(state) < runs or self._project_spent() is not None
+
+    def _project_spent(self) -> BudgetState | None:
+        """The budget of the project, where nothing of it is left."""
+        known = budget_state(self._store)
+        return known if known is not None and known.over else None
 
     def _refuse_spent(self, state: State, runs: int, all_of_it: bool = False) -> None:
+        project = self._project_spent()
+        if project is not None:
+            raise spent_error(project)
         cost = self._cost(state)
         if all_of_it:
             short = cost.runs_left is not None and cost.runs_left < runs

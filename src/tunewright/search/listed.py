@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 from tunewright.search.search import Suggestion, next_index
 from tunewright.store.trial import Trial
 
@@ -152,12 +152,11 @@ def _suggestion(study: Study, number: int, listed: Mapping[str, Value]) -> Sugge
             raise DesignError("listed.not_fixed", name=f.name, value=value, fixed=fixed, **where)
     for name in configuration:
         if name not in active:
-            near = difflib.get_close_matches(name, active, n=1)
             raise DesignError(
                 "listed.unknown_hyperparameter",
                 study=study.label,
                 name=name,
-                near=near[0] if near else None,
+                near=nearest(name, active),
                 known=sorted(active),
                 **where,
             )

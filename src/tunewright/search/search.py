@@ -89,7 +89,7 @@ def told(results: Results, study: Study) -> list[Trial]:
     included, each with the trial it repeats as parent: they show the noise. A trial that was
     stopped early is `pruned` and has the best value it could still reach: it is no better.
     """
-    claimed = [t for t in results.of(study) if t.status != "pending" and t.configuration]
+    claimed = [t for t in results.rows_of(study) if t.status != "pending" and t.configuration]
     repeats = [
         repeat
         for trial in claimed

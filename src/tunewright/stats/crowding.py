@@ -70,7 +70,15 @@ def look(units: Floats, losses: Floats, adjusted: Floats | None = None) -> Look:
     top = units[order[:k]]
     side = _lone(units, losses, order)
     middle = float(np.median(top))
-    return Look(side, "lone" if side else "", float(top[0]), middle, k, count, seen.p)
+    return Look(
+        side=side,
+        rule="lone" if side else "",
+        best=float(top[0]),
+        middle=middle,
+        best_few=k,
+        feasible=count,
+        p=seen.p,
+    )
 
 
 def _crowd(units: Floats, best_few: npt.NDArray[np.int64], level: float) -> Look:
@@ -81,8 +89,16 @@ def _crowd(units: Floats, best_few: npt.NDArray[np.int64], level: float) -> Look
     for side, (chance, sign) in zip(sides, _chances(units, top), strict=True):
         p = min(p, chance)
         if chance < level and max(sign * (best - 0.5), sign * (middle - 0.5)) > LIMIT - 0.5:
-            return Look(side, "crowd", best, middle, len(top), count, chance)
-    return Look("", "", best, middle, len(top), count, p)
+            return Look(
+                side=side,
+                rule="crowd",
+                best=best,
+                middle=middle,
+                best_few=len(top),
+                feasible=count,
+                p=chance,
+            )
+    return Look(side="", rule="", best=best, middle=middle, best_few=len(top), feasible=count, p=p)
 
 
 def pooled_look(
@@ -122,8 +138,24 @@ def pooled_look(
         p = float((1 + (sign * np.asarray(drawn) >= sign * seen - 1e-9).sum()) / (_DRAWS + 1))
         chances.append(p)
         if p < P and max(sign * (best - 0.5), sign * (middle - 0.5)) > LIMIT - 0.5:
-            return Look(side, "pooled", best, middle, len(crowd), count, p)
-    return Look("", "", best, middle, len(crowd), count, min(chances))
+            return Look(
+                side=side,
+                rule="pooled",
+                best=best,
+                middle=middle,
+                best_few=len(crowd),
+                feasible=count,
+                p=p,
+            )
+    return Look(
+        side="",
+        rule="",
+        best=best,
+        middle=middle,
+        best_few=len(crowd),
+        feasible=count,
+        p=min(chances),
+    )
 
 
 def _joint(
@@ -160,7 +192,7 @@ def _chances(units: Floats, top: Floats) -> tuple[tuple[float, float], tuple[flo
 
 
 def _ranked(losses: Floats) -> npt.NDArray[np.int64]:
-    """The trials from the best down; equal ones in no particular order, lest theirs mean much."""
+    """Trials sorted best first; ties are in random order, so that their order carries no signal."""
     lots = np.random.default_rng([0x107, len(losses)]).random(len(losses))
     return np.lexsort((lots, losses))
 

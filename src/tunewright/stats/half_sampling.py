@@ -67,14 +67,14 @@ def shared_halves(a: Floats, b: Floats) -> Halves | None:
     assert quarter is not None
     full = float(b.min() - a.min())
     return Halves(
-        count,
-        True,
-        float(weights[differences > 0].sum()),
-        float(weights[differences < 0].sum()),
-        full,
-        _interval(differences, weights, full),
-        float(weights @ differences),
-        float(quarter[1] @ quarter[0]),
+        trials=count,
+        shared=True,
+        a_wins=float(weights[differences > 0].sum()),
+        b_wins=float(weights[differences < 0].sum()),
+        difference=full,
+        interval=_interval(differences, weights, full),
+        half_gap=float(weights @ differences),
+        quarter_gap=float(quarter[1] @ quarter[0]),
     )
 
 

@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from tunewright.messages import Message
 
 Source = Literal["trial", "study", "data"]
@@ -38,3 +41,21 @@ def chi_square_interval(sd: float, freedom: float, level: float = 0.90) -> tuple
     tail = (1 - level) / 2
     low, high = (sd * math.sqrt(freedom / float(chdtri(freedom, p))) for p in (tail, 1 - tail))
     return low, high
+
+
+# ---- are numbers the same but for rounding? Runs under different seeds never are, by themselves
+
+
+SAME = 1e-12  # relative: a few units in the last place, as sums in another order leave them
+
+
+def identical(values: npt.ArrayLike) -> bool:
+    """Whether two or more values are all the same, but for rounding.
+
+    >>> identical([0.3, 0.1 + 0.2, 0.3]), identical([0.3, 0.3001]), identical([0.3])
+    (True, False, False)
+    """
+    own = np.asarray(values, dtype=float)
+    if own.size < 2:
+        return False
+    return bool(np.ptp(own) <= SAME * np.abs(own).max())

@@ -130,12 +130,7 @@ def steps(database: Database, campaign_id: int) -> list[CampaignStep]:
     with plain_json.as_written("a campaign's step of the store"):
         return [
             CampaignStep(
-                row.number,
-                row.kind,
-                _reason(row),
-                row.of_round or "",
-                row.probe,
-                when(row.written),
+                row.number, row.kind, _reason(row), row.of_round or "", row.probe, when(row.written)
             )
             for row in rows
         ]
@@ -257,14 +252,14 @@ def read_probes(
     with plain_json.as_written("a probe of the store"):
         return [
             ProbeRecord(
-                row.id,
-                row.name,
-                row.workload,
-                row.metric,
-                row.campaign,
-                plain_json.loads_object(row.settings, f"probe {row.id} of the store"),
-                plain_json.loads_object(row.answer, f"probe {row.id} of the store"),
-                when(row.written),
+                id=row.id,
+                name=row.name,
+                workload=row.workload,
+                metric=row.metric,
+                campaign=row.campaign,
+                settings=plain_json.loads_object(row.settings, f"probe {row.id} of the store"),
+                answer=plain_json.loads_object(row.answer, f"probe {row.id} of the store"),
+                written=when(row.written),
             )
             for row in rows
         ]

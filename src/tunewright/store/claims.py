@@ -14,8 +14,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -92,25 +91,6 @@ Suggestions = Callable[[Study, int], Sequence[Suggested]]  # a study's first `co
 
 
 At = Callable[[Study, int, int], Sequence[Suggested]]  # a study's `count` ones from a position on
-
-
-@dataclass(frozen=True)
-class Place:
-    """A declared trial: where it stands in its round."""
-
-    study: Study
-    position: int
-    number: int
-
-
-def declared(round: Round, made: int, numbers: Iterable[int] | None = None) -> Iterator[Place]:
-    """The trials behind the first `made` positions, by number; with `numbers`, those of them."""
-    studies = round.studies
-    first, end = made * len(studies), round.trials_per_study * len(studies)
-    for number in range(first, end) if numbers is None else sorted(set(numbers)):
-        if first <= number < end:
-            position, study = divmod(number, len(studies))
-            yield Place(studies[study], position, number)
 
 
 def positions(round: Round, wanted: int = 0) -> int:
@@ -337,11 +317,7 @@ def _moving(pending: Select[tuple[int]]) -> Any:
     return (
         update(trial)
         .where(trial.c.id.in_(select(picked.c.id)))
-        .values(
-            status="running",
-            worker=bindparam("owner"),
-            attempt=trial.c.attempt + 1,
-        )
+        .values(status="running", worker=bindparam("owner"), attempt=trial.c.attempt + 1)
         .returning(*_claimed)
     )
 
@@ -398,10 +374,7 @@ def claim_repeats(
 
 
 def _taken(
-    connection: Connection,
-    statement: Any,
-    parameters: Mapping[str, Any],
-    worker: Worker,
+    connection: Connection, statement: Any, parameters: Mapping[str, Any], worker: Worker
 ) -> list[Claim]:
     rows = connection.execute(statement, {**parameters, "owner": worker.id}).all()
     if rows:

@@ -26,7 +26,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.store import plain_json
-from tunewright.store.curves import Batch, Curve, Curves, unpack
+from tunewright.store.curves import Batch, Curve, Curves
 from tunewright.store.database import Database
 from tunewright.store.judge import judge
 from tunewright.store.outcome import End, Ended, Outcome, decode, encode
@@ -99,9 +99,7 @@ _own_attempt = update(attempt).where(
     attempt.c.trial == bindparam("own_trial"), attempt.c.n == bindparam("own_attempt")
 )
 _ATTEMPT_BEGAN = _own_attempt.values(
-    start_step=bindparam("first"),
-    place=bindparam("where"),
-    began=bindparam("at"),
+    start_step=bindparam("first"), place=bindparam("where"), began=bindparam("at")
 )
 _SAVE_SQLITE = sqlite.insert(snapshot).on_conflict_do_nothing()
 _SAVE_POSTGRESQL = postgresql.insert(snapshot).on_conflict_do_nothing()
@@ -263,10 +261,7 @@ def buckets_of(
 
 
 def curves_of(
-    connection: Connection,
-    round_id: int,
-    only: Iterable[int] | None,
-    without: Iterable[int] = (),
+    connection: Connection, round_id: int, only: Iterable[int] | None, without: Iterable[int] = ()
 ) -> Iterator[tuple[int, Curves]]:
     """The curves of trials, one trial after the other, so that few are in memory at a time."""
     wanted, unwanted = None if only is None else set(only), set(without)
@@ -291,11 +286,6 @@ def curves_of(
         batches.append(_batch(row))
     if key is not None:
         yield key, Curves(batches)
-
-
-def last_step(points: bytes) -> int:
-    """The largest step of a batch; 0 for one without points."""
-    return max((int(own.steps[-1]) for own in unpack(points).values() if len(own)), default=0)
 
 
 def _batch(row: Any) -> Batch:
@@ -434,11 +424,7 @@ def end(database: Database, claim: Claim, outcome: Outcome) -> None:
 
 
 def _pass_fence(connection: Connection, statement: Any, claim: Claim, values: Any) -> None:
-    fence = {
-        "own_trial": claim.trial,
-        "own_worker": claim.worker,
-        "own_attempt": claim.attempt,
-    }
+    fence = {"own_trial": claim.trial, "own_worker": claim.worker, "own_attempt": claim.attempt}
     if connection.execute(statement, {**fence, **values}).rowcount != 1:
         raise _lost(claim)
 

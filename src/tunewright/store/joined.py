@@ -135,8 +135,9 @@ def _joined(results: Results, other: Results) -> Results:
     if not fits:
         return results
     same_store = results.store == other.store and results.root == other.root
-    start = 1 + max((t.index for t in results.recorded if t.index is not None), default=-1)
-    start = max([start, *(_at_least(t.number, len(results.studies)) for t in results.recorded)])
+    known = (*results.recorded, *results.waiting[-1:])
+    start = 1 + max((t.index for t in known if t.index is not None), default=-1)
+    start = max([start, *(_at_least(t.number, len(results.studies)) for t in known)])
     placed = dict(_placed(fits, start))
     trials, renumbered = [], {}
     for place, (study, trial) in enumerate(fits):

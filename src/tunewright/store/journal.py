@@ -21,8 +21,8 @@ from sqlalchemy import Column, Connection, Table, func, insert, select
 
 from tunewright.errors import Damaged, StoreError
 from tunewright.store import plain_json, version_1
+from tunewright.store.curves import metrics_from, packed_metrics
 from tunewright.store.database import Database, beside
-from tunewright.store.metrics import metrics_from, packed_metrics
 from tunewright.store.schema import CONCLUSIONS, campaign, curve, round_table, trial
 from tunewright.store.spool import read_checked, write_checked
 from tunewright.store.version_1 import Conclusion
@@ -117,12 +117,7 @@ def place_data(connection: Connection, key: int | None) -> dict[str, Any] | None
         return None
     settings = plain_json.loads(row.configuration, f"trial {key}") if row.configuration else {}
     number = row.of if row.number is None else row.number
-    return {
-        "folder": row.folder,
-        "round": row.name,
-        "trial": number,
-        "configuration": settings,
-    }
+    return {"folder": row.folder, "round": row.name, "trial": number, "configuration": settings}
 
 
 @dataclass

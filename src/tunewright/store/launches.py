@@ -19,9 +19,9 @@ from tunewright.design.ranges import Value
 from tunewright.errors import NotFound, StoreError
 from tunewright.measured import Measured
 from tunewright.store import plain_json
+from tunewright.store.curves import metrics_data, metrics_from, packed_metrics
 from tunewright.store.database import Database, when
 from tunewright.store.journal import leave, place_data
-from tunewright.store.metrics import metrics_data, metrics_from, packed_metrics
 from tunewright.store.plain_json import LONGEST_TEXT, storable
 from tunewright.store.results import Results
 from tunewright.store.schema import (
@@ -144,16 +144,16 @@ def read(database: Database) -> list[Launched]:
         rows = connection.execute(select(launch).order_by(launch.c.id)).all()
         return [
             Launched(
-                row.id,
-                when(row.written),
-                _place(connection, row.candidate, row.elsewhere, "candidate") or _NOWHERE,
-                _place(connection, row.baseline, row.elsewhere, "baseline"),
-                row.verdict,
-                plain_json.loads_object(row.decision, f"launch {row.id} of the store"),
-                row.who,
-                row.why,
-                row.goal,
-                row.commit,
+                key=row.id,
+                written=when(row.written),
+                candidate=_place(connection, row.candidate, row.elsewhere, "candidate") or _NOWHERE,
+                baseline=_place(connection, row.baseline, row.elsewhere, "baseline"),
+                verdict=row.verdict,
+                decision=plain_json.loads_object(row.decision, f"launch {row.id} of the store"),
+                who=row.who,
+                why=row.why,
+                goal=row.goal,
+                commit=row.commit,
             )
             for row in rows
         ]
@@ -278,14 +278,14 @@ def _evaluation(row: Any) -> Evaluation:
     # NaN and infinities are null here; the curve has them as they were
     told = plain_json.loads_object(row.metrics, f"evaluation {row.id} of the store")
     return Evaluation(
-        row.trial or 0,
-        row.numbered,
-        row.step,
-        metrics_from(told),
-        row.measured_by,
-        row.workload,
-        row.objective,
-        row.value,
-        row.look,
-        when(row.written),
+        trial=row.trial or 0,
+        number=row.numbered,
+        step=row.step,
+        metrics=metrics_from(told),
+        with_=row.measured_by,
+        workload=row.workload,
+        objective=row.objective,
+        value=row.value,
+        look=row.look,
+        when=when(row.written),
     )

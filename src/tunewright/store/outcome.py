@@ -24,7 +24,6 @@ from tunewright.store.curves import unpack
 from tunewright.store.plain_json import storable
 from tunewright.store.trial import ENDED, Status
 
-_Facts = Mapping[str, Any]
 NEVER_LOGGED = "objective.never_logged"
 _TEXT_ALONE = frozenset({"trial.infeasible", "trial.failed", "legacy"})
 _WITHOUT_STEP = frozenset({"metric.not_finite", "constraint.broken", "trial.pruned"})
@@ -253,21 +252,12 @@ _SENTENCES: tuple[tuple[re.Pattern[str], _Made], ...] = tuple(
             r"out of memory: it took (?P<used_gb>\S+) GB of (?P<limit_gb>\S+) GB \(memory_gb\)",
             _as("limit.memory", used_gb=float, limit_gb=float),
         ),
-        (
-            r"out of memory: the kernel killed the (?P<what>trial|program)",
-            _as("memory.killed"),
-        ),
+        (r"out of memory: the kernel killed the (?P<what>trial|program)", _as("memory.killed")),
         (rf"out of memory: {_EXCEPTION}", _raised("memory.exhausted")),
         (rf"no space left: {_EXCEPTION}", _raised("disk.full")),
         (r"died (?P<deaths>\d+) times, at last: (?P<cause>.+)", _died),
-        (
-            r"the training function could not be loaded in a worker: (?P<cause>.+)",
-            _not_loaded,
-        ),
-        (
-            r"the training program called sys\.exit\((?P<status>.*)\)",
-            _as("trial.called_exit"),
-        ),
+        (r"the training function could not be loaded in a worker: (?P<cause>.+)", _not_loaded),
+        (r"the training program called sys\.exit\((?P<status>.*)\)", _as("trial.called_exit")),
         (rf"the process ended: {_EXIT}", _exit("process.exited")),
         (rf"stopped, {_EXIT}", _exit("stopped.program_exited")),
         (_EXIT, _exit("program.exited")),

@@ -27,7 +27,7 @@ from tunewright.messages import Message, Text
 from tunewright.store import fenced_writes, plain_json
 from tunewright.store.results import Results
 from tunewright.store.rounds import ASKED, RoundRecord
-from tunewright.store.schema import attempt, curve, curve_summary, round_table, trial
+from tunewright.store.schema import curve_summary, round_table, trial
 from tunewright.store.spool import ROUND_FILE
 from tunewright.store.store import Store
 from tunewright.store.trial import Status, Trial
@@ -102,19 +102,21 @@ def read_overview(store: Store, name: str, only: Iterable[int] | None = None) ->
     waiting = _waiting(record, wanted)
     size = len(rows) + len(waiting)
     made = Overview(
-        record,
-        np.append(np.array([row.id for row in rows], np.int64), -1 - waiting),
-        np.append(np.array([row.number for row in rows], np.int64), waiting),
-        np.append(
+        record=record,
+        keys=np.append(np.array([row.id for row in rows], np.int64), -1 - waiting),
+        numbers=np.append(np.array([row.number for row in rows], np.int64), waiting),
+        studies=np.append(
             np.array([row.study for row in rows], np.int64), waiting % len(record.round.studies)
         ),
-        np.full(size, STATUSES.index("pending"), np.uint8),
-        np.full(size, np.nan),
-        np.full(size, -1, np.int64),
-        np.append(np.array([row.seconds for row in rows], np.float64), np.zeros(len(waiting))),
-        columns,
-        np.full((size, len(columns)), INACTIVE, np.uint16),
-        repeats,
+        statuses=np.full(size, STATUSES.index("pending"), np.uint8),
+        values=np.full(size, np.nan),
+        steps=np.full(size, -1, np.int64),
+        seconds=np.append(
+            np.array([row.seconds for row in rows], np.float64), np.zeros(len(waiting))
+        ),
+        columns=columns,
+        positions=np.full((size, len(columns)), INACTIVE, np.uint16),
+        repeats=repeats,
     )
     place = {column: at for at, column in enumerate(columns)}
     for at, row in enumerate(rows):
@@ -210,26 +212,6 @@ def buckets(
         yield from fenced_writes.buckets_of(connection, round_id, metric, only)
 
 
-def latest_steps(store: Store, keys: Iterable[int]) -> dict[int, int]:
-    """The newest step that each running trial has logged, by its key."""
-    found: dict[int, int] = {}
-    with store.reading() as connection:
-        for key in keys:
-            newest = (
-                select(curve.c.points)
-                .join(
-                    attempt, (attempt.c.trial == curve.c.trial) & (attempt.c.n == curve.c.attempt)
-                )
-                .where(curve.c.trial == key)
-                .order_by(curve.c.attempt.desc(), curve.c.sequence.desc())
-                .limit(1)
-            )
-            points = connection.execute(newest).scalar()
-            if points is not None:
-                found[key] = fenced_writes.last_step(points)
-    return found
-
-
 def _unit(text: str | None, where: str) -> Mapping[str, float]:
     """The position of a trial; empty where an adaptive search has not filled it yet."""
     if not text:
@@ -283,7 +265,7 @@ def tracked(store: Store, record: RoundRecord) -> Tracked:
         created=record.created,
         definition=str(definition) if definition is not None and definition.exists() else "",
         counts=results.counts,
-        trials=len(results.trials),
+        trials=results.size,
         objective=str(results.objective),
         best=best,
         checkpoint=_checkpoint(store, results, best),

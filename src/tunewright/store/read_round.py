@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any, get_args
+from typing import Any, get_args, overload
 
 from sqlalchemy import bindparam, select
 
@@ -15,7 +15,7 @@ from tunewright.actions import TrainAgain
 from tunewright.errors import Damaged
 from tunewright.messages import Message
 from tunewright.store import plain_json, provenance
-from tunewright.store.claims import declared, trial_folder
+from tunewright.store.claims import trial_folder
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.database import Database, when
 from tunewright.store.outcome import decode
@@ -54,9 +54,8 @@ _STATUSES = frozenset(get_args(Status))
 def read_trials(
     database: Database, record: RoundRecord, ours: bool = True
 ) -> tuple[list[Trial], list[Trial]]:
-    """The round's trials by number, unjudged, and its repeats; `ours`: not another tool's."""
-    trials, repeats = _read(database, _TRIALS, record, ours)
-    return [*trials, *unsuggested(record)], repeats
+    """The round's rows by number, unjudged, and its repeats; `ours`: not another tool's."""
+    return _read(database, _TRIALS, record, ours)
 
 
 def read_claimed(database: Database, record: RoundRecord) -> tuple[list[Trial], list[Trial]]:
@@ -64,23 +63,49 @@ def read_claimed(database: Database, record: RoundRecord) -> tuple[list[Trial], 
     return _read(database, _CLAIMED, record, True)
 
 
-def unsuggested(record: RoundRecord, numbers: Iterable[int] | None = None) -> Iterator[Trial]:
-    """The declared trials of a round that have no row yet, by number; with `numbers`, of these."""
-    if record.made is None:
-        return
-    ours = record.command != ASKED
-    for place in declared(record.round, record.made, numbers):
-        yield Trial(
-            number=place.number,
-            study=place.study.number,
-            index=place.position,
+@dataclass(frozen=True)
+class Waiting(Sequence[Trial]):
+    """The declared trials of a round that have no row yet, by number; made when looked at."""
+
+    record: RoundRecord
+    numbers: range
+
+    @classmethod
+    def of(cls, record: RoundRecord) -> Waiting:
+        """All of a round's; none where every trial has a row."""
+        studies = len(record.round.studies)
+        end = record.round.trials_per_study * studies
+        return cls(record, range(end if record.made is None else record.made * studies, end))
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> Trial: ...
+    @overload
+    def __getitem__(self, at: slice) -> Waiting: ...
+    def __getitem__(self, at: int | slice) -> Trial | Waiting:
+        """The one at this place, or those of a slice."""
+        if isinstance(at, slice):
+            return Waiting(self.record, self.numbers[at])
+        return self.numbered(self.numbers[at])
+
+    def numbered(self, number: int) -> Trial:
+        """The one of this number."""
+        record = self.record
+        position, study = divmod(number, len(record.round.studies))
+        return Trial(
+            number=number,
+            study=study,
+            index=position,
             configuration={},
             unit={},
             status="pending",
-            seed=trial_seed(record.round.seed, place.position),
-            command=TrainAgain(record.name, place.number).command if ours else "",
-            identity=-1 - place.number,  # no row has such a key
-            folder=trial_folder(record.directory, place.number),
+            seed=trial_seed(record.round.seed, position),
+            command="" if record.command == ASKED else TrainAgain(record.name, number).command,
+            identity=-1 - number,  # no row has such a key
+            folder=trial_folder(record.directory, number),
             search=record.search,
         )
 
@@ -159,14 +184,14 @@ def attempts(database: Database, key: int) -> list[Attempt]:
     with database.reading() as connection, plain_json.as_written(f"an attempt at trial {key}"):
         return [
             Attempt(
-                row.n,
-                row.place,
-                row.start_step,
-                _when(row.began),
-                _when(row.ended),
-                row.outcome,
-                decode(row.cause),
-                row.seconds,
+                n=row.n,
+                place=row.place,
+                start_step=row.start_step,
+                began=_when(row.began),
+                ended=_when(row.ended),
+                outcome=row.outcome,
+                cause=decode(row.cause),
+                seconds=row.seconds,
             )
             for row in connection.execute(own)
         ]
@@ -177,13 +202,7 @@ def snapshots(database: Database, key: int) -> list[Snapshot]:
     own = select(snapshot).where(snapshot.c.trial == key).order_by(snapshot.c.id)
     with database.reading() as connection, plain_json.as_written(f"a snapshot of trial {key}"):
         return [
-            Snapshot(
-                row.attempt,
-                row.step,
-                row.path,
-                row.sha256,
-                when(row.saved),
-            )
+            Snapshot(row.attempt, row.step, row.path, row.sha256, when(row.saved))
             for row in connection.execute(own)
         ]
 

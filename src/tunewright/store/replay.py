@@ -58,8 +58,7 @@ if TYPE_CHECKING:
     from tunewright.store.results import Results
 _retired = select(worker.c.id).where(worker.c.retired.is_not(None))
 UNOWNED: ColumnElement[bool] = or_(
-    trial.c.status == "pending",
-    (trial.c.status == "running") & trial.c.worker.in_(_retired),
+    trial.c.status == "pending", (trial.c.status == "running") & trial.c.worker.in_(_retired)
 )
 
 # rows that this very transaction has made: nobody else can see them

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +19,8 @@ from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import NotFound
 from tunewright.messages import Message
-from tunewright.stats.identical import identical
+from tunewright.nearest import nearest
+from tunewright.stats.spread import identical
 from tunewright.store.curves import Curve
 from tunewright.store.judge import judged
 from tunewright.store.tables import Table, card, pandas_frame, polars_frame, write_export
@@ -46,6 +47,7 @@ class Results:
     meaning: Meaning = field(default_factory=Meaning)  # which name is the learning rate, and so on
     recorded: tuple[Trial, ...] = field(default=(), repr=False)  # unjudged, by number
     recorded_repeats: tuple[Trial, ...] = field(default=(), repr=False)  # unjudged
+    waiting: Sequence[Trial] = field(default=(), repr=False)  # declared and pending, no row yet
     search: str = ""  # which search suggested the trials
     store: str = ""  # where it was read from
     imported: bool = False  # recorded by another tool: no program of ours can train more
@@ -66,12 +68,11 @@ class Results:
         meaning: Meaning | None = None,
     ) -> Results:
         """Results of trials that were never in a store: imported, or made for a test."""
-        ordered = sorted(trials, key=lambda t: -1 if t.number is None else t.number)
         return cls(
             round=round,
             objective=objective,
             meaning=meaning or Meaning(),
-            recorded=tuple(ordered),
+            recorded=tuple(sorted(trials, key=_number)),
             recorded_repeats=tuple(repeats),
         )
 
@@ -81,25 +82,46 @@ class Results:
         return self.round.studies
 
     @cached_property
-    def trials(self) -> tuple[Trial, ...]:
-        """Every trial by number, pending and running ones included, repeats not."""
+    def rows(self) -> tuple[Trial, ...]:
+        """The trials that have a row in the store, by number: all but those that only wait."""
         return tuple(judged(self.objective, trial) for trial in self.recorded)
+
+    @cached_property
+    def trials(self) -> tuple[Trial, ...]:
+        """Every trial by number, pending and running ones included, repeats not.
+
+        A round may declare far more trials than it has run: `rows` leaves out those that wait
+        without a row, and `size` counts all without making them.
+        """
+        return (
+            tuple(sorted((*self.rows, *self.waiting), key=_number)) if self.waiting else self.rows
+        )
+
+    @property
+    def size(self) -> int:
+        """How many trials there are, in any status, repeats left out."""
+        return len(self.recorded) + len(self.waiting)
+
+    @property
+    def unfinished(self) -> int:
+        """How many trials have not ended."""
+        return len(self.waiting) + sum(not trial.ended for trial in self.rows)
 
     @cached_property
     def _ranked(self) -> tuple[Trial, ...]:
         """Completed trials, best first; of equal ones the lowest number."""
-        completed = [t for t in self.trials if t.value is not None]
+        completed = [t for t in self.rows if t.value is not None]
         sign = self.objective.sign
         return tuple(sorted(completed, key=lambda t: (-sign * (t.value or 0.0), t.number or 0)))
 
     @cached_property
     def _by_number(self) -> dict[int | None, Trial]:
-        return {trial.number: trial for trial in self.trials}
+        return {trial.number: trial for trial in self.rows}
 
     @cached_property
     def _by_study(self) -> dict[int, list[Trial]]:
         grouped: dict[int, list[Trial]] = {}
-        for trial in self.trials:
+        for trial in self.rows:
             grouped.setdefault(trial.study, []).append(trial)
         return grouped
 
@@ -123,12 +145,19 @@ class Results:
             counts=dict(self.counts),
         )
 
-    def top(self, k: int) -> tuple[Trial, ...]:
-        """The k best completed trials, best first."""
+    def top(self, k: int | None = None) -> tuple[Trial, ...]:
+        """The k best completed trials, best first; without `k` all of them."""
         return self._ranked[:k]
 
     def of(self, study: Study | int) -> tuple[Trial, ...]:
         """The trials of one study, by number."""
+        own = self.rows_of(study)
+        number = study if isinstance(study, int) else study.number
+        waiting = (trial for trial in self.waiting if trial.study == number)
+        return tuple(sorted((*own, *waiting), key=_number)) if self.waiting else own
+
+    def rows_of(self, study: Study | int) -> tuple[Trial, ...]:
+        """The trials of one study that have a row in the store, by number."""
         number = study if isinstance(study, int) else study.number
         if not 0 <= number < len(self.studies):
             raise NotFound(
@@ -143,8 +172,12 @@ class Results:
     def trial(self, number: int) -> Trial:
         """The trial of this number."""
         found = self._by_number.get(number)
-        if found is None:
-            numbers = [own.number for own in self.trials if own.number is not None]
+        if found is None and self.waiting:
+            place = bisect_left(self.waiting, number, key=_number)
+            found = self.waiting[place] if place < len(self.waiting) else None
+        if found is None or found.number != number:
+            known = (*self.rows, *self.waiting[:1], *self.waiting[-1:])
+            numbers = [own.number for own in known if own.number is not None]
             raise NotFound(
                 "trial.not_found",
                 round=self.round.name,
@@ -166,12 +199,11 @@ class Results:
         curve = own.curves.only(metric)
         if curve is None:
             logged = list(own.curves)
-            near = difflib.get_close_matches(metric, logged, n=1)
             raise NotFound(
                 "metric.not_found",
                 trial=own.number,
                 metric=metric,
-                near=near[0] if near else None,
+                near=nearest(metric, logged),
                 logged=logged,
             )
         return curve
@@ -179,10 +211,11 @@ class Results:
     @cached_property
     def counts(self) -> Mapping[Status, int]:
         """How many trials have each status; statuses without any are left out."""
-        counts: dict[Status, int] = {}
-        for trial in self.trials:
-            counts[trial.status] = counts.get(trial.status, 0) + 1
-        return counts
+        return _counted(self.rows, len(self.waiting))
+
+    def counts_of(self, study: Study | int) -> Mapping[Status, int]:
+        """How many trials of one study have each status; as many of every study still wait."""
+        return _counted(self.rows_of(study), len(self.waiting) // len(self.studies))
 
     @property
     def infeasible_fraction(self) -> float:
@@ -227,7 +260,7 @@ class Results:
 
     def __repr__(self) -> str:
         """The name and the counts, on one line."""
-        facts = {"counts": dict(self.counts), "trials": len(self.trials)}
+        facts = {"counts": dict(self.counts), "trials": self.size}
         return f"<Results of {self.round.name!r}, {Message('card.results', facts)}>"
 
     def _repr_html_(self) -> str:
@@ -239,12 +272,11 @@ class Results:
         names = list(dict.fromkeys(name for study in self.studies for name in study.scientific))
         for name in scientific:
             if name not in names:
-                near = difflib.get_close_matches(name, names, n=1)
                 raise NotFound(
                     "study.not_a_scientific_list",
                     round=self.round.name,
                     name=name,
-                    near=near[0] if near else None,
+                    near=nearest(name, names),
                     known=names,
                     remedy=ShowRound(self.round.name),
                 )
@@ -258,6 +290,19 @@ class Results:
                 remedy=ShowRound(self.round.name),
             )
         return chosen
+
+
+def _counted(trials: Iterable[Trial], waiting: int) -> dict[Status, int]:
+    counts: dict[Status, int] = {}
+    for trial in trials:
+        counts[trial.status] = counts.get(trial.status, 0) + 1
+    if waiting:
+        counts["pending"] = counts.get("pending", 0) + waiting
+    return counts
+
+
+def _number(trial: Trial) -> int:
+    return -1 if trial.number is None else trial.number
 
 
 def _matches(study: Study, scientific: Mapping[str, Value]) -> bool:

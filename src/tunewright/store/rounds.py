@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +18,7 @@ from tunewright.design.round import Round, differences
 from tunewright.design.round_file import as_data, from_data
 from tunewright.errors import Damaged, NotFound, RoundChanged
 from tunewright.messages import Message
+from tunewright.nearest import nearest
 from tunewright.remedies import FirstRun, ListRounds
 from tunewright.store import plain_json
 from tunewright.store.claims import (
@@ -129,7 +129,15 @@ def begin(
         database.alone(connection)
         found = _find(connection, round.name)
         if found is None:
-            found = create_round(connection, round, objective, meaning, search, command, folder)
+            found = create_round(
+                connection,
+                round,
+                objective=objective,
+                meaning=meaning,
+                search=search,
+                command=command,
+                folder=folder,
+            )
             continued = False
         else:
             if before is None:  # another process was quicker
@@ -139,7 +147,15 @@ def begin(
             _amend(connection, found, round, meaning, count, folder or found.folder)
         if adopt is not None:
             adopt(connection, found.id)
-        add_missing(connection, found.id, found.directory, round, search, made, points)
+        add_missing(
+            connection,
+            found.id,
+            directory=found.directory,
+            round=round,
+            search=search,
+            count=made,
+            points=points,
+        )
         # workers may have made more rows since this round was looked at
         rows = found.made
         if rows is None and before is not None and before.made is not None:
@@ -176,11 +192,10 @@ def find(database: Database, name: str) -> RoundRecord:
             return record
         present = select(round_table.c.name).where(_PRESENT)
         names = list(connection.execute(present).scalars())
-    near = difflib.get_close_matches(name, names, n=1)
     raise NotFound(
         "round.not_found",
         name=name,
-        near=near[0] if near else None,
+        near=nearest(name, names),
         store=database.address.shown,
         known=sorted(names)[:12],
         remedy=ListRounds() if names else FirstRun(),

@@ -114,11 +114,7 @@ trial = Table(
 # only of those that can be claimed or reclaimed: an ended trial costs no index its place
 _pending, _running = (text(f"status = '{status}'") for status in ("pending", "running"))
 Index(
-    "trial_pending",
-    trial.c.round,
-    trial.c.number,
-    sqlite_where=_pending,
-    postgresql_where=_pending,
+    "trial_pending", trial.c.round, trial.c.number, sqlite_where=_pending, postgresql_where=_pending
 )
 Index("trial_running", trial.c.round, sqlite_where=_running, postgresql_where=_running)
 provenance = Table(

@@ -153,14 +153,14 @@ def read_round(path: Path) -> SpooledRound:
     data = read_checked(path)
     try:
         return SpooledRound(
-            from_data(data["round"]),
-            objective_from(data["objective"]),
-            meaning_from(data["meaning"]),
-            str(data["search"]),
-            str(data["command"]),
-            float(data.get("created", 0.0)),
-            data.get("campaign"),
-            str(data.get("purpose", "")),
+            round=from_data(data["round"]),
+            objective=objective_from(data["objective"]),
+            meaning=meaning_from(data["meaning"]),
+            search=str(data["search"]),
+            command=str(data["command"]),
+            created=float(data.get("created", 0.0)),
+            campaign=data.get("campaign"),
+            purpose=str(data.get("purpose", "")),
         )
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise Damaged("spool.round_unreadable", path=path, error=error) from None

@@ -382,6 +382,7 @@ class Store:
             supervised = leases.is_supervised(self._database, connection, record.id)
         return replace(
             self._as_results(record, trials, repeats),
+            waiting=reading.Waiting.of(record),
             root=record.folder or str(self._default_root or ""),
             notes=written,
             origins=origins,
@@ -410,9 +411,12 @@ class Store:
         """Some trials of a round by their numbers, judged; those not there are left out."""
         record = self.round(name)
         keys = rounds.keys_of(self._database, record.id, numbers)
-        waiting = {trial.number: trial for trial in reading.unsuggested(record, numbers)}
-        found = (self.trial(keys[n]) if n in keys else waiting.get(n) for n in numbers)
-        return [trial for trial in found if trial is not None]
+        waiting = reading.Waiting.of(record)
+        return [
+            self.trial(keys[n]) if n in keys else waiting.numbered(n)
+            for n in numbers
+            if n in keys or n in waiting.numbers
+        ]
 
     def keys_of(self, name: str, numbers: Sequence[int]) -> dict[int, int]:
         """The identities of a round's trials by number; those that are not there are left out."""
@@ -485,11 +489,7 @@ class Store:
         return launches.read_evaluations(self._database, round_id)
 
     def add_launch(
-        self,
-        decision: Mapping[str, Any],
-        candidate: Place,
-        against: Place | None,
-        receipt: Receipt,
+        self, decision: Mapping[str, Any], candidate: Place, against: Place | None, receipt: Receipt
     ) -> int:
         """Record a launch decision about a candidate and what it was compared with; its key."""
         return launches.add(self._database, decision, candidate, against, receipt)
@@ -521,11 +521,7 @@ class Store:
         )
 
     def probes(
-        self,
-        workload: str | None = None,
-        *,
-        campaign: int | None = None,
-        name: str | None = None,
+        self, workload: str | None = None, *, campaign: int | None = None, name: str | None = None
     ) -> list[ProbeRecord]:
         """The answers about a workload, of a campaign, of one probe, or all; oldest first."""
         return campaigns.read_probes(

@@ -97,7 +97,7 @@ def _curve_columns(results: Results) -> dict[str, list[Any]]:
     values: list[float] = []
     sds: list[float | None] = []
     ns: list[int | None] = []
-    for trial in results.trials:
+    for trial in results.rows:
         for metric, curve in trial.curves.items():
             numbers += [trial.number] * len(curve)
             metrics += [metric] * len(curve)
@@ -208,7 +208,7 @@ def _write_json(columns: dict[str, list[Any]], path: Path) -> None:
 
 def card(results: Results) -> str:
     """A small HTML card that survives a saved or untrusted notebook."""
-    facts = {"counts": dict(results.counts), "trials": len(results.trials)}
+    facts = {"counts": dict(results.counts), "trials": results.size}
     lines = [results.round.asks, Message("card.results", facts).text, *_best(results)]
     lines += [
         Message(
@@ -235,7 +235,7 @@ def _studies(results: Results) -> markup.Table | None:
         return None
     rows = []
     for study in results.studies[:_MOST_STUDIES]:
-        ranked = [t for t in results.of(study) if t.value is not None]
+        ranked = [t for t in results.rows_of(study) if t.value is not None]
         sign = results.objective.sign
         best: Trial | None = max(ranked, key=lambda t: sign * (t.value or 0.0), default=None)
         shown = "-" if best is None else words.number(best.value)

@@ -14,6 +14,4 @@ from tunewright._namespace import offer
 if TYPE_CHECKING:
     from tunewright.ui.site import export_site as export_site
 
-__all__ = ["export_site"]
-
 offer(__name__, {"ui.site": ("export_site",)})

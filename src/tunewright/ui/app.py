@@ -231,6 +231,12 @@ class Dashboard:
             raise NotFound("trial.not_found", round=name, trial=number, first=None, last=None)
         return JSONResponse(await to_thread.run_sync(pages.curves_of, found[0]))
 
+    async def diagnosis(self, request: Request) -> Response:
+        """What the curves of a trial show."""
+        name, number = _name(request), _number(request)
+        found = await to_thread.run_sync(pages.diagnosis_page, self.store, name, number)
+        return JSONResponse(found)
+
     async def log(self, request: Request) -> Response:
         """The end of a trial's log."""
         name, number = _name(request), _number(request)
@@ -310,6 +316,7 @@ class Dashboard:
             "/api/round/{name}/events": self.events,
             "/api/round/{name}/trial/{number:int}": self.trial,
             "/api/round/{name}/trial/{number:int}/curves": self.trial_curves,
+            "/api/round/{name}/trial/{number:int}/diagnosis": self.diagnosis,
             "/api/round/{name}/trial/{number:int}/log": self.log,
             "/api/round/{name}/trial/{number:int}/file": self.file,
         }

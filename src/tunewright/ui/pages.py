@@ -9,8 +9,11 @@ import numpy as np
 
 from tunewright.campaigns.campaign import read_campaign, read_definition
 from tunewright.campaigns.plan import next_step
+from tunewright.diagnosis.answer import Answer as Diagnosed
+from tunewright.diagnosis.diagnose import diagnose
 from tunewright.errors import NotFound
 from tunewright.launches import lineage
+from tunewright.messages import Message
 from tunewright.present.envelope import of_campaign, plain
 from tunewright.present.live_figures import axis_of
 from tunewright.probes.probe import message_of
@@ -134,6 +137,41 @@ def _axes(columns: Overview) -> Iterable[dict[str, Any]]:
         yield axis_of(spaces[column])
 
 
+def diagnosis_page(store: Store, name: str, number: int) -> dict[str, Any]:
+    """What the curves of one trial show: the answers of `tw.diagnose`, with their words."""
+    (trial,) = store.trials(name, [number]) or (None,)
+    if trial is None:
+        raise NotFound("trial.not_found", round=name, trial=number, first=None, last=None)
+    objective = store.round(name).objective
+    larger = () if objective.minimize else (objective.metric,)
+    found = diagnose(trial, maximize=larger)
+    facts = {verdict: len(found.of(verdict)) for verdict in ("warn", "note", "cannot_judge")}
+    made: dict[str, Any] = plain(
+        {
+            "round": name,
+            "trial": number,
+            "headline": Message("diagnosis.tally", {"runs": 1, **facts}).text,
+            "diagnosis": found,
+            "answers": [_answer(one) for one in found.answers],
+        }
+    )
+    return made
+
+
+def _answer(one: Diagnosed) -> dict[str, Any]:
+    """One question, answered, in the form of an entry of the checklist."""
+    words = one.words
+    found = {"headline": str(words.headline), "evidence": [str(line) for line in words.evidence]}
+    actions = one.actions if one.verdict in ("warn", "note") else ()
+    return {
+        "question": one.question,
+        "verdict": one.verdict,
+        "found": [{"about": "", **found}],
+        "others": 0,
+        "actions": [{"command": own.command, "text": str(own.shell_text)} for own in actions],
+    }
+
+
 def rows(store: Store, name: str, numbers: Sequence[int]) -> list[dict[str, Any]]:
     """Trials as the table shows them, with every digit; one that is not there is left out."""
     return [
@@ -169,6 +207,7 @@ def trial_page(store: Store, name: str, number: int) -> dict[str, Any]:
             "goal": str(record.round.goal),
             "metric": record.objective.metric,
             "metrics": list(trial.curves),
+            "diagnosed": bool(trial.curves),
             "attempted": store.attempts(trial.identity),
             "snapshots": store.snapshots(trial.identity),
             "origin": origin,

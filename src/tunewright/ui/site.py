@@ -154,6 +154,7 @@ def _trials(store: Store, name: str, place: Path, numbers: Sequence[int]) -> Non
     _json(place / "rows" / f"{numbers[0] // _ROWS}.json", pages.rows(store, name, numbers))
     for trial in store.trials(name, numbers):
         page = pages.trial_page(store, name, trial.number or 0)
+        page |= {"diagnosed": False}  # a site of files answers no questions
         page |= {"folder": None, "files": [], "origin": _without_place(page["origin"])}
         curves = pages.curves_of(trial, _POINTS)
         _json(place / "trials" / f"{trial.number}.json", {"trial": page, "curves": curves})

@@ -16,7 +16,7 @@ from tunewright.execution.executors.executor import (
     Saved,
     Stepped,
 )
-from tunewright.execution.processes.event_frames import as_event, as_frame
+from tunewright.execution.processes.frames import as_event, as_frame
 from tunewright.messages import Message
 from tunewright.store.outcome import Outcome
 

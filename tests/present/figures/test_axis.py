@@ -8,8 +8,8 @@ from tests.present.figures.known_rounds import depth, facts_of, one_study
 
 import tunewright as tw
 from tunewright.errors import NotFound
+from tunewright.present.figures import style
 from tunewright.present.figures.axis import RINGED, axis, axis_data
-from tunewright.present.figures.figure import PRUNED
 from tunewright.store.results import Results
 
 
@@ -121,7 +121,7 @@ def test_pruned_trials_stand_on_a_rail_of_their_own() -> None:
     assert not panel.infeasible.any() and panel.completed.sum() == 4
     figure = axis(half)
     assert facts_of(figure, "figure.axis.pruned") == {"pruned": 2}
-    assert PRUNED.lower() in figure.svg()
+    assert style.PRUNED.lower() in figure.svg()
 
 
 def test_the_best_are_numbered_as_the_command_finds_them() -> None:

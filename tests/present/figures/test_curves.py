@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 from tests.present.figures.known_rounds import codes_of, depth, facts_of, one_study
 
+from tunewright.present.figures import style
 from tunewright.present.figures.curves import (
     POINTS,
     STUDIES,
@@ -14,7 +15,6 @@ from tunewright.present.figures.curves import (
     draw_curves,
     thinned,
 )
-from tunewright.present.figures.figure import PRUNED
 from tunewright.store.curves import Curve
 
 
@@ -102,7 +102,7 @@ def test_pruned_trials_are_thin_lines_that_end_in_a_bar() -> None:
     (study,) = figure.data.studies
     assert (len(study.pruned), study.stopped) == (2, 2)
     assert facts_of(figure, "figure.curves.pruned") == {"pruned": 2, "drawn": 2}
-    assert PRUNED.lower() in figure.svg()
+    assert style.PRUNED.lower() in figure.svg()
     assert "figure.curves.pruned" not in codes_of(curves(made))
 
 

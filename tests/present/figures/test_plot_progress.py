@@ -9,7 +9,12 @@ from tunewright.design.objective import maximize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import NotFound
-from tunewright.present.figures.progress import progress, progress_data
+from tunewright.present.figures.progress import (
+    ProgressData,
+    Stretch,
+    progress,
+    progress_data,
+)
 from tunewright.testing import Bowl, Walled, World, results
 
 ROUND = Round("one", goal="?", nuisance={"lr": log(1e-4, 1e-1)}, trials_per_study=8)
@@ -48,6 +53,25 @@ def test_it_is_drawn_and_said() -> None:
     nowhere = World(Walled(Bowl({"lr": 0.4}), {"lr": 1.0}, above=-1.0))
     empty = progress([results(ROUND, nowhere)])
     assert empty.empty and empty.svg().startswith("<svg")
+
+
+@pytest.mark.parametrize("minimize", [True, False], ids=["minimize", "maximize"])
+def test_the_axis_has_room_for_repeats_that_are_better_than_every_trial(minimize: bool) -> None:
+    """A repeat of the best may be better than it by chance; one that diverged is on the rail."""
+    canvas = pytest.importorskip("matplotlib.figure").Figure()
+    best, worse, repeats = 0.2, (0.3, 0.25, 0.28), ((1, 0.1), (1, 0.2), (1, 9.0))
+    sign = 1 if minimize else -1
+    values = tuple(sign * v for v in (worse[0], best, *worse[1:]))
+    again = tuple((place, sign * value) for place, value in repeats)
+    data = ProgressData("error", minimize, (Stretch("one", "auto", 0, values, again),), values)
+    progress_figure = progress([results(ROUND, WALLED)])
+    progress_figure.drawing(canvas, data)
+    (axes,) = canvas.axes
+    low, high = axes.get_ylim()
+    assert low < 0.1 * sign < high and not low < 9.0 * sign < high
+    drawn = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+    assert [0.1 * sign, 0.2 * sign] in [list(ys) for ys in drawn.values()]
+    assert any(list(line.get_xdata()) == [1] for line in axes.get_lines()), "the far one"
 
 
 def test_without_a_round_there_is_nothing_to_show() -> None:

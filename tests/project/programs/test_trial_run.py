@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -49,3 +50,30 @@ def test_bad_times_and_missing_values_are_refused(tmp_path: Path) -> None:
         with pytest.raises(Misuse) as error:
             try_program(made, "loss", tmp_path, seconds)
         assert error.value.code == code
+
+
+@pytest.mark.beyond_core
+@pytest.mark.parametrize(
+    ("status", "seconds", "code"),
+    [("7", 60.0, "scan.tried_failed"), ("0", 60.0, "scan.tried_nothing"), ("9", 0.2, "stopped")],
+)
+def test_why_nothing_was_found(tmp_path: Path, status: str, seconds: float, code: str) -> None:
+    wait = "import time; time.sleep(60)\n" if code == "stopped" else ""
+    (tmp_path / "train.py").write_text(f"{wait}raise SystemExit({status})")
+    tried = try_program(Template(f"{sys.executable} train.py"), "loss", tmp_path, seconds)
+    assert tried.message.code.endswith(code)
+
+
+@pytest.mark.beyond_core
+def test_a_failed_run_names_the_python_that_ran_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "bin" / "python"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", str(other.parent), prepend=os.pathsep)
+    (note,) = try_program(Template("python train.py"), "loss", tmp_path, 60).notes
+    assert (note.code, note.facts["found"]) == ("scan.other_python", str(other))
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    assert try_program(Template("python no.py"), "loss", tmp_path, 60).notes == ()

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from tunewright.search.bayesian.acquisition import Acquisition, improvement
+from tunewright.search.bayesian.candidates import Acquisition, improvement
 from tunewright.search.bayesian.feasibility import learned_feasibility
 from tunewright.search.bayesian.gaussian_process import MATERN, Parameters, Prior, conditioned
 

@@ -26,7 +26,7 @@ from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.search.bayesian.bayesian import Bayesian, first_trials
-from tunewright.search.bayesian.recipe import Recipe
+from tunewright.search.bayesian.model import Recipe
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search, Suggestion, told
 from tunewright.store.results import Results

@@ -6,8 +6,7 @@ import numpy as np
 
 import tunewright as tw
 from tunewright.search.bayesian.history import History, history
-from tunewright.search.bayesian.model import for_search, learned
-from tunewright.search.bayesian.recipe import Recipe
+from tunewright.search.bayesian.model import Recipe, for_search, learned
 from tunewright.stats.measurement import own_sd
 from tunewright.store.trial import Trial
 

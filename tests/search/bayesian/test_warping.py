@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given as forall, strategies as st
 
-from tunewright.search.bayesian.warping import warped
+from tunewright.search.bayesian.model import warped
 
 VALUES = st.lists(
     st.floats(-1e300, 1e300, allow_nan=False, allow_infinity=False), min_size=1, max_size=40

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from tunewright.execution.executors import devices as machine
-from tunewright.execution.executors.executor import Assignment, Event
+from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.loads import Loads
 from tunewright.execution.executors.pool import Isolate, Pool, Seat
+from tunewright.execution.executors.pooled import Pooled
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
@@ -21,7 +20,7 @@ LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR
 
 
 @dataclass(kw_only=True)
-class Local:
+class Local(Pooled[Pool]):
     """Several trials at once on this machine, each in a separate process.
 
     A training program can do what it likes: crash, hang, leave processes behind, fill the memory
@@ -37,9 +36,6 @@ class Local:
     no_progress_timeout_s: float | None = None  # without a step reported
     memory_gb: float | None = None  # of a trial with everything it starts
     isolate: Isolate = "auto"  # a fresh process per trial: "always", "never", or when it pays
-
-    _pool: Pool | None = field(default=None, init=False, repr=False, compare=False)
-    _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense, every problem at once."""
@@ -67,25 +63,6 @@ class Local:
         if self._pool is None:
             self._pool = Pool(self._seats(), self._limits, self.isolate)
         self._pool.start(load, assignments)
-
-    def events(self, timeout_s: float) -> list[Event]:
-        """What has happened since the last call; waits up to `timeout_s` for the first of it."""
-        if self._pool is None:
-            time.sleep(timeout_s)
-            return []
-        return self._pool.events(timeout_s)
-
-    def stop(self, trial: int, grace_s: float) -> None:
-        """Ask a trial to save, and end it with all it has started after the grace period."""
-        if self._pool is not None:
-            self._pool.stop(trial, grace_s)
-
-    def close(self) -> None:
-        """End everything that still runs; the next `start` begins anew."""
-        pool, self._pool = self._pool, None
-        self._loads.clear()
-        if pool is not None:
-            pool.close()
 
     # ---- what a pool is made of
 

@@ -8,17 +8,16 @@ train so runs in its own process, and a note has the reason.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tunewright.execution.executors import devices as machine
-from tunewright.execution.executors.executor import Assignment, Event
+from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.loads import Loads
 from tunewright.execution.executors.local import LAUNCHER, Local
 from tunewright.execution.executors.packed_lane import MOST_TRIALS
 from tunewright.execution.executors.packed_pool import Bay, PackPool, PackSize
+from tunewright.execution.executors.pooled import Pooled
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
@@ -27,7 +26,7 @@ _OWN_PROCESSES = 8  # trials at once of those that cannot train in a pack, per G
 
 
 @dataclass
-class Packed:
+class Packed(Pooled[PackPool]):
     """K trials at once in one process per GPU; each trains as if it were alone.
 
     >>> Packed(trials=4, device="cpu").slots
@@ -42,9 +41,6 @@ class Packed:
     device: int | str | Sequence[int | str] = 0
     trial_timeout_s: float | None = None  # of one attempt
     no_progress_timeout_s: float | None = None  # without a step reported
-
-    _pool: PackPool | None = field(default=None, init=False, repr=False, compare=False)
-    _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -70,25 +66,6 @@ class Packed:
         if self._pool is None:
             self._pool = PackPool(self._bays(), self._limits, self._alone())
         self._pool.start(workload, load, assignments)
-
-    def events(self, timeout_s: float) -> list[Event]:
-        """What has happened since the last call; waits up to `timeout_s` for the first of it."""
-        if self._pool is None:
-            time.sleep(timeout_s)
-            return []
-        return self._pool.events(timeout_s)
-
-    def stop(self, trial: int, grace_s: float) -> None:
-        """Ask a trial to save; after the grace period its process ends, and the others resume."""
-        if self._pool is not None:
-            self._pool.stop(trial, grace_s)
-
-    def close(self) -> None:
-        """End everything that still runs; the next `start` begins anew."""
-        pool, self._pool = self._pool, None
-        self._loads.clear()
-        if pool is not None:
-            pool.close()
 
     # ---- what a pool is made of
 

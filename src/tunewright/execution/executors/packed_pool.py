@@ -12,23 +12,16 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from tunewright.execution.executors.executor import (
-    Assignment,
-    Began,
-    Ended,
-    Event,
-    Noted,
-)
+from tunewright.execution.executors.executor import Assignment, Began, Ended, Event, Noted
 from tunewright.execution.executors.limits import Limits
-from tunewright.execution.executors.loads import Load
 from tunewright.execution.executors.local import Local
-from tunewright.execution.executors.pool import SCARCE
-from tunewright.execution.executors.pool_thread import PoolThread
+from tunewright.execution.executors.pool_thread import CHECK_S, Job, PoolThread
+from tunewright.execution.executors.pooled import Load
 from tunewright.execution.processes import memory, process_tree
-from tunewright.execution.processes.event_frames import as_event
-from tunewright.execution.processes.frames import Head
-from tunewright.execution.processes.output import Output, last_lines
+from tunewright.execution.processes.frames import Head, as_event
+from tunewright.execution.processes.output import last_lines
 from tunewright.execution.processes.process import WorkerProcess
 from tunewright.execution.processes.program import exited
 from tunewright.execution.processes.worker import as_fields
@@ -39,24 +32,14 @@ from tunewright.store.outcome import End, Outcome, outcome_from
 _MODULE = "tunewright.execution.executors.packed_worker"
 READINGS = 3  # of the pace, before a pack changes its size; each is of a second
 GAIN = 1.1  # twice as many trials must train so many times as many steps per second
-_CHECK_S, _ALONE_S = 0.25, 0.02  # how often limits, and the trials in their own process, are read
+_ALONE_S = 0.02  # how often the trials in their own process are looked at
 
 
 @dataclass(eq=False)
-class Job:
+class _Job(Job):
     """One attempt under way in a pack."""
 
-    workload: Workload
-    assignment: Assignment
-    output: Output
-    started: float
-    progressed: float
-    stop_by: float | None = None
-
-    @property
-    def names(self) -> tuple[int, int]:
-        """The trial and the attempt, as events carry them."""
-        return self.assignment.trial, self.assignment.attempt
+    workload: Workload = field(kw_only=True)
 
 
 @dataclass(eq=False)
@@ -109,7 +92,7 @@ class Bay:
     size: PackSize
     worker: WorkerProcess | None = None
     loads: list[Load] = field(default_factory=list)  # those that the process knows
-    jobs: dict[int, Job] = field(default_factory=dict)  # by trial
+    jobs: dict[int, _Job] = field(default_factory=dict)  # by trial
     kills: memory.OomKills = field(default_factory=memory.OomKills)
     full_since: float | None = None  # since when it has as many trials as it may
 
@@ -120,7 +103,7 @@ class Bay:
 
 
 @dataclass(eq=False)
-class PackPool(PoolThread):
+class PackPool(PoolThread[Bay]):
     """Packs at work."""
 
     bays: Sequence[Bay]
@@ -151,7 +134,7 @@ class PackPool(PoolThread):
     def _patience(self) -> float | None:
         if self._apart:
             return _ALONE_S
-        return _CHECK_S if any(bay.jobs for bay in self.bays) else None
+        return CHECK_S if any(bay.jobs for bay in self.bays) else None
 
     def _turn(self) -> None:
         self._check()
@@ -198,53 +181,22 @@ class PackPool(PoolThread):
         return min(self._most.get(each, bay.capacity) for each in (*bay.jobs, trial))
 
     def _seat(self, bay: Bay, workload: Workload, load: Load, assignment: Assignment) -> None:
-        try:
-            output = Output(assignment.folder, assignment.attempt)
-            try:
-                if bay.worker is None:
-                    self._hire(bay)
-            except OSError:
-                output.close()
-                raise
-        except OSError as error:
-            cause = Message("trial.not_started", {"text": str(error)})
-            end = Outcome("stopped" if error.errno in SCARCE else "died", cause)
-            self._events.put(Ended(assignment.trial, assignment.attempt, end))
+        hire = None if bay.worker is not None else partial(self._hire, bay)
+        output = self._opened(assignment, hire)
+        if output is None:
             return
         if load not in bay.loads:
             bay.loads.append(load)
             about = {"load": bay.loads.index(load), "devices": [bay.device]}
             self._send(bay, {**load.head, "kind": "load", **about}, load.body)
         now = time.monotonic()
-        bay.jobs[assignment.trial] = Job(workload, assignment, output, now, now)
+        bay.jobs[assignment.trial] = _Job(assignment, output, now, now, workload=workload)
         order = {"kind": "trial", "load": bay.loads.index(load)}
         self._send(bay, {**order, "assignment": as_fields(assignment)})
 
     def _hire(self, bay: Bay) -> None:
-        more = (str(bay.size.most), bay.device)
-        worker = WorkerProcess(self._new_mark(), bay.environment, _MODULE, *more)
-        bay.worker, bay.loads, bay.kills = worker, [], memory.OomKills()
-        self._watch(
-            worker,
-            lambda: self._listen(bay),
-            lambda: self._copy(bay),
-            lambda: self._gone(bay),
-        )
-
-    def _dismiss(self, bay: Bay) -> int:
-        """End a bay's process with all it has started; its exit status."""
-        worker = bay.worker
-        assert worker is not None
-        status = self._kill(worker)
-        self._copy(bay)
-        self._listen(bay)
-        worker.close()
-        bay.worker = None
-        return status
-
-    def _send(self, bay: Bay, head: Head, body: bytes = b"") -> None:
-        assert bay.worker is not None
-        self._send_to(bay.worker, head, body)
+        self._employ(bay, _MODULE, str(bay.size.most), bay.device)
+        bay.loads, bay.kills = [], memory.OomKills()
 
     # ---- what the processes report
 
@@ -316,17 +268,17 @@ class PackPool(PoolThread):
             cause = Message("stopped.pack_lost", {"trials": count, "how": how})
             self._cut(bay, job, "stopped", cause)
 
-    def _cut(self, bay: Bay, job: Job, end: End, cause: Message) -> None:
+    def _cut(self, bay: Bay, job: _Job, end: End, cause: Message) -> None:
         """Conclude an attempt that did not report its end."""
-        self._conclude(bay, job, Outcome(end, cause, seconds=time.monotonic() - job.started))
+        self._conclude(bay, job, job.cut(end, cause))
 
-    def _conclude(self, bay: Bay, job: Job, outcome: Outcome) -> None:
+    def _conclude(self, bay: Bay, job: _Job, outcome: Outcome) -> None:
         self._forget(bay, job)
         if not outcome.detail and outcome.status in ("failed", "died"):
             outcome = replace(outcome, detail=last_lines(job.output.path))
         self._events.put(Ended(*job.names, outcome))
 
-    def _forget(self, bay: Bay, job: Job) -> None:
+    def _forget(self, bay: Bay, job: _Job) -> None:
         del bay.jobs[job.assignment.trial]
         job.output.close()
 
@@ -359,18 +311,15 @@ class PackPool(PoolThread):
         for bay in self.bays:
             if bay.worker is None:
                 continue
-            if bay.worker.exit is None and bay.worker.status is not None:
+            if self._has_ended(bay.worker):
                 self._gone(bay)
                 continue
             for job in list(bay.jobs.values()):
-                over = self.limits.exceeded(now - job.started, now - job.progressed)
-                if job.stop_by is not None and now > job.stop_by:
-                    over = ("stopped", Message("stopped.grace_over"))
-                if over is not None:
+                if (over := job.over(self.limits, now)) is not None:
                     self._end(bay, job, *over)
                     break
 
-    def _end(self, bay: Bay, job: Job, end: End, cause: Message) -> None:
+    def _end(self, bay: Bay, job: _Job, end: End, cause: Message) -> None:
         """A thread cannot be ended: its process is, and the other trials run again."""
         self._dismiss(bay)
         if job.assignment.trial not in bay.jobs:  # its last message was that it had ended
@@ -383,15 +332,9 @@ class PackPool(PoolThread):
         self._scatter(bay, cause.text, blame=False)
 
     def _ask_stop(self, trial: int, grace_s: float) -> None:
-        for entry in [entry for entry in self._waiting if entry[2].trial == trial]:
-            self._waiting.remove(entry)
-            early = Message("stopped.before_start")
-            self._events.put(Ended(trial, entry[2].attempt, Outcome("stopped", early)))
+        super()._ask_stop(trial, grace_s)
         if trial in self._apart:
             self.alone.stop(trial, grace_s)
-        for bay in self.bays:
-            if (job := bay.jobs.get(trial)) is not None:
-                until = time.monotonic() + grace_s
-                job.stop_by = min(until, job.stop_by or until)
-                about = {"trial": trial, "attempt": job.assignment.attempt}
-                self._send(bay, {"kind": "stop", **about})
+
+    def _jobs_of(self, trial: int) -> list[tuple[Bay, Job]]:
+        return [(bay, bay.jobs[trial]) for bay in self.bays if trial in bay.jobs]

@@ -9,33 +9,35 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import faulthandler
 import gc
 import importlib
 import os
-import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NoReturn
 
 from tunewright.errors import need
-from tunewright.execution.executors.executor import Assignment, Event
+from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.executors.packed_lane import Pack, TrialLane
 from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.attempt import Task, judge, perform
-from tunewright.execution.processes.event_frames import as_frame
-from tunewright.execution.processes.frames import Head, Receiver, Sender
-from tunewright.execution.processes.worker import (
+from tunewright.execution.processes.frames import Head
+from tunewright.execution.processes.pipe_worker import (
     BEAT_S,
     TELL_S,
-    as_assignment,
-    perish,
-    task_of,
+    PipeWorker,
+    StopRequests,
+    Telling,
+    forget_our_path,
+    show_lines,
+    teller,
     tie_to,
 )
+from tunewright.execution.processes.worker import as_assignment, task_of
 from tunewright.store.outcome import Outcome, outcome_data
 
 TRIAL = "tunewright trial"  # pipeline.capture knows the threads by it
@@ -85,8 +87,7 @@ class _Attempt:
     seat: int
     control: Control | None = None
     held: list[tuple[Head, bytes]] = field(default_factory=list)  # not sent before it is admitted
-    told: int = -1  # the step that was last sent
-    told_at: float = 0.0
+    telling: Telling = field(default_factory=Telling)
     sending: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -95,24 +96,22 @@ class _Attempt:
         return self.assignment.trial, self.assignment.attempt
 
 
-class PackWorker:
-    """The process's state: the pipes, the pack, and the attempts under way."""
+class PackWorker(PipeWorker):
+    """The process's state: the pack, and the attempts under way."""
 
     def __init__(self, source: int, target: int, pack: Pack) -> None:
         """Listen on one pipe, speak on the other."""
-        self._source, self._pack = source, pack
-        self._sender = Sender(target)
-        self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
+        super().__init__(source, target)
+        self._pack = pack
         self._tasks: dict[int, Task | Outcome] = {}
         self._attempts: dict[int, _Attempt] = {}  # by trial
-        self._stops: set[tuple[int, int]] = set()
+        self._stops = StopRequests()
         self._seats = list(range(pack.trials))[::-1]
         self.here = threading.local()  # the attempt of a trial's thread
 
     def work(self) -> NoReturn:
         """Train until the supervisor goes away."""
-        for target in (self._listen, self._keep_telling):
-            threading.Thread(target=target, daemon=True).start()
+        self.begin(self._keep_telling)
         while True:
             head, body = self._orders.get()
             if head["kind"] == "load":
@@ -130,21 +129,12 @@ class PackWorker:
 
     # ---- the threads beside the trials
 
-    def _listen(self) -> None:
-        receiver = Receiver()
-        while chunk := os.read(self._source, 2**16):
-            for head, body in receiver.feed(chunk):
-                if head["kind"] == "stop":
-                    self._stop(head["trial"], head["attempt"])
-                else:
-                    self._orders.put((head, body))
-        perish()
-
-    def _stop(self, trial: int, attempt: int) -> None:
-        self._stops.add((trial, attempt))
-        found = self._attempts.get(trial)
-        if found is not None and found.control is not None and found.control.is_of(trial, attempt):
-            found.control.ask_stop()
+    def _at_once(self, head: Head) -> bool:
+        if head["kind"] != "stop":
+            return False
+        found = self._attempts.get(head["trial"])
+        self._stops.ask(head, None if found is None else found.control)
+        return True
 
     def _keep_telling(self) -> None:
         paced, steps = time.monotonic(), self._pack.steps
@@ -156,18 +146,8 @@ class PackWorker:
                     about = {"kind": "pace", "steps": steps - before, "seconds": seconds}
                     self._sender.send(about, b"")
             for attempt in list(self._attempts.values()):
-                control = attempt.control
-                if control is None:
-                    continue
-                try:
-                    control.tell_points()
-                    run = control.run
-                    now = time.monotonic()
-                    if run.step != attempt.told and now - attempt.told_at > BEAT_S:
-                        attempt.told, attempt.told_at = run.step, now
-                        self._send(attempt, {"kind": "step", "step": run.step, "total": run.total})
-                except OSError:
-                    perish()
+                if (control := attempt.control) is not None:
+                    attempt.telling.tell(control, partial(self._send, attempt))
 
     # ---- a trial's thread
 
@@ -193,8 +173,7 @@ class PackWorker:
     def _perform(self, task: Task, attempt: _Attempt) -> Outcome:
         def began(control: Control) -> None:
             attempt.control = control
-            if any(control.is_of(*asked) for asked in self._stops):
-                control.ask_stop()
+            self._stops.began(control)
 
         def handle(*arguments: Any) -> Handle:
             run = LaneRun(*arguments)
@@ -203,7 +182,7 @@ class PackWorker:
 
         try:
             with attempt.lane.holding():
-                tell = self._teller(attempt)
+                tell = teller(partial(self._send, attempt))
                 return perform(task, attempt.assignment, tell, began, handle).outcome
         except BaseException as error:  # the hand-over itself failed: so has the device
             return Outcome(*judge(error))
@@ -217,14 +196,6 @@ class PackWorker:
         except Exception as error:
             print(f"tunewright: the GPU's context is lost: {error}", file=sys.__stderr__)
             os._exit(_BROKEN)
-
-    def _teller(self, attempt: _Attempt) -> Callable[[Event], None]:
-        def tell(event: Event) -> None:
-            frame = as_frame(event)
-            if frame is not None:
-                self._send(attempt, *frame)
-
-        return tell
 
     def _send(self, attempt: _Attempt, head: Head, body: bytes = b"") -> None:
         trial, number = attempt.names
@@ -289,12 +260,8 @@ def main(arguments: list[str]) -> NoReturn:
     """Begin to work."""
     source, target, parent = (int(argument) for argument in arguments[:3])
     tie_to(parent)
-    os.environ["PYTHONPATH"] = arguments[3]
-    if not arguments[3]:
-        del os.environ["PYTHONPATH"]
-    for descriptor in (source, target):
-        os.set_inheritable(descriptor, False)
-    faulthandler.enable()
+    forget_our_path(arguments[3])
+    show_lines()
     sys.setswitchinterval(_SWITCH_S)
     gc.disable()  # importing makes a million objects and no garbage
     on_cpu = arguments[5] == "cpu"
@@ -309,10 +276,7 @@ def main(arguments: list[str]) -> NoReturn:
         gc.enable()
     worker = PackWorker(source, target, Pack(torch, int(arguments[4]), on_cpu))
     for name in ("stdout", "stderr"):
-        stream: Any = getattr(sys, name)
-        with contextlib.suppress(Exception):
-            stream.reconfigure(line_buffering=True, errors="backslashreplace")
-        setattr(sys, name, Printed(worker, stream))
+        setattr(sys, name, Printed(worker, getattr(sys, name)))
     worker.work()
 
 

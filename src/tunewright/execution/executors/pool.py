@@ -6,26 +6,22 @@ started it), listens to them, and enforces limits. Others speak to it through tw
 
 from __future__ import annotations
 
-import errno
 import signal
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
-from tunewright.execution.executors.executor import (
-    Assignment,
-    Ended,
-)
+from tunewright.execution.executors.executor import Assignment, Ended
 from tunewright.execution.executors.limits import Limits
-from tunewright.execution.executors.loads import Load
-from tunewright.execution.executors.pool_thread import PoolThread
+from tunewright.execution.executors.pool_thread import CHECK_S, Job, PoolThread
+from tunewright.execution.executors.pooled import Load
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.attempt import clean
-from tunewright.execution.processes.event_frames import as_event
-from tunewright.execution.processes.frames import Head
-from tunewright.execution.processes.output import Output, exception_line, last_lines
+from tunewright.execution.processes.frames import Head, as_event
+from tunewright.execution.processes.output import exception_line, last_lines
 from tunewright.execution.processes.process import WorkerProcess
 from tunewright.execution.processes.program import exited
 from tunewright.execution.processes.worker import as_fields
@@ -33,30 +29,17 @@ from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome, outcome_from
 
 Isolate = Literal["auto", "always", "never"]
-_CHECK_S = 0.25  # how often limits are looked at while something trains
 _MEMORY_S, _PEAK_S = 0.5, 2.0  # how often memory is looked at, with and without a limit
-# the machine has no descriptor, process or memory left for a worker: that passes
-SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 LONG_S = 60.0  # from here on a fresh process costs nothing that matters
 
 
 @dataclass(eq=False)
-class Job:
-    """One attempt that is under way."""
+class _Job(Job):
+    """One attempt under way, with what is known of its memory."""
 
-    assignment: Assignment
-    output: Output
-    started: float  # by the monotonic clock, as all times here
-    progressed: float  # when a step was last reported
-    kills: memory.OomKills
+    kills: memory.OomKills = field(default_factory=memory.OomKills)
     peak_mb: float | None = None
     measure_at: float = 0.0  # when memory is next looked at
-    stop_by: float | None = None  # asked to stop, and ended then
-
-    @property
-    def names(self) -> tuple[int, int]:
-        """The trial and the attempt, as events carry them."""
-        return self.assignment.trial, self.assignment.attempt
 
 
 @dataclass(eq=False)
@@ -67,12 +50,12 @@ class Seat:
     environment: Mapping[str, str]
     worker: WorkerProcess | None = None
     loaded: Load | None = None
-    job: Job | None = None
+    job: _Job | None = None
     worn: bool = False  # the worker is not fit for another trial
 
 
 @dataclass(eq=False)
-class Pool(PoolThread):
+class Pool(PoolThread[Seat]):
     """Worker processes at work."""
 
     seats: Sequence[Seat]
@@ -94,9 +77,7 @@ class Pool(PoolThread):
     # ---- the thread
 
     def _patience(self) -> float | None:
-        if any(seat.job is not None for seat in self.seats):
-            return _CHECK_S
-        return None
+        return CHECK_S if any(seat.job is not None for seat in self.seats) else None
 
     def _turn(self) -> None:
         self._check()
@@ -118,49 +99,18 @@ class Pool(PoolThread):
     def _seat(self, seat: Seat, load: Load, assignment: Assignment) -> None:
         if seat.worker is not None and seat.loaded is not load:
             self._dismiss(seat)
-        try:
-            output = Output(assignment.folder, assignment.attempt)
-            if seat.worker is None:
-                try:
-                    self._hire(seat, load)
-                except OSError:
-                    output.close()
-                    raise
-        except OSError as error:  # no such folder, no more processes: not this trial's fault
-            cause = Message("trial.not_started", {"text": str(error)})
-            end = Outcome("stopped" if error.errno in SCARCE else "died", cause)
-            self._events.put(Ended(assignment.trial, assignment.attempt, end))
+        hire = None if seat.worker is not None else partial(self._hire, seat, load)
+        output = self._opened(assignment, hire)
+        if output is None:
             return
         now = time.monotonic()
-        kills = memory.OomKills()
-        seat.job = Job(assignment, output, now, now, kills, measure_at=now + _CHECK_S)
+        seat.job = _Job(assignment, output, now, now, measure_at=now + CHECK_S)
         self._send(seat, {"kind": "trial", "assignment": as_fields(assignment)})
 
     def _hire(self, seat: Seat, load: Load) -> None:
-        worker = WorkerProcess(self._new_mark(), seat.environment)
-        seat.worker, seat.loaded, seat.worn = worker, load, False
-        self._watch(
-            worker,
-            lambda: self._listen(seat),
-            lambda: self._copy(seat),
-            lambda: self._gone(seat),
-        )
+        self._employ(seat)
+        seat.loaded, seat.worn = load, False
         self._send(seat, {"kind": "load", "devices": seat.devices, **load.head}, load.body)
-
-    def _dismiss(self, seat: Seat) -> int:
-        """End a seat's worker with all it has started, and say its exit status."""
-        worker = seat.worker
-        assert worker is not None
-        status = self._kill(worker)
-        self._copy(seat)
-        self._listen(seat)  # what it still sent; it may even have finished
-        worker.close()
-        seat.worker = seat.loaded = None
-        return status
-
-    def _send(self, seat: Seat, head: Head, body: bytes = b"") -> None:
-        assert seat.worker is not None
-        self._send_to(seat.worker, head, body)
 
     # ---- what workers do
 
@@ -209,9 +159,9 @@ class Pool(PoolThread):
             self._cut(seat, "died", exited("process.exited", status))
 
     def _cut(self, seat: Seat, end: End, cause: Message) -> None:
-        """Conclude an attempt that did not report its end: with the time of the worker's start."""
+        """Conclude an attempt that did not report its end."""
         assert seat.job is not None
-        self._conclude(seat, Outcome(end, cause, seconds=time.monotonic() - seat.job.started))
+        self._conclude(seat, seat.job.cut(end, cause))
 
     def _conclude(self, seat: Seat, outcome: Outcome) -> None:
         job, seat.job = seat.job, None
@@ -238,19 +188,15 @@ class Pool(PoolThread):
             job, worker = seat.job, seat.worker
             if job is None or worker is None:
                 continue
-            if worker.exit is None and worker.status is not None:
+            if self._has_ended(worker):
                 self._gone(seat)
                 continue
-            over = self.limits.exceeded(now - job.started, now - job.progressed)
-            if job.stop_by is not None and now > job.stop_by:
-                over = ("stopped", Message("stopped.grace_over"))
-            if over is None:
-                over = self._memory(seat, job, worker, now)
+            over = job.over(self.limits, now) or self._memory(seat, job, worker, now)
             if over is not None:
                 self._end(seat, *over)
 
     def _memory(
-        self, seat: Seat, job: Job, worker: WorkerProcess, now: float
+        self, seat: Seat, job: _Job, worker: WorkerProcess, now: float
     ) -> tuple[End, Message] | None:
         """Look at what the trial and its descendants take."""
         if now < job.measure_at:
@@ -275,15 +221,6 @@ class Pool(PoolThread):
         if seat.job is not None:
             self._cut(seat, end, cause)
 
-    def _ask_stop(self, trial: int, grace_s: float) -> None:
-        for entry in [entry for entry in self._waiting if entry[1].trial == trial]:
-            self._waiting.remove(entry)
-            attempt = entry[1].attempt
-            early = Message("stopped.before_start")
-            self._events.put(Ended(trial, attempt, Outcome("stopped", early)))
-        for seat in self.seats:
-            if seat.job is not None and seat.job.assignment.trial == trial:
-                until = time.monotonic() + grace_s
-                seat.job.stop_by = min(until, seat.job.stop_by or until)
-                about = {"trial": trial, "attempt": seat.job.assignment.attempt}
-                self._send(seat, {"kind": "stop", **about})
+    def _jobs_of(self, trial: int) -> list[tuple[Seat, Job]]:
+        under_way = ((seat, seat.job) for seat in self.seats if seat.job is not None)
+        return [(seat, job) for seat, job in under_way if job.assignment.trial == trial]

@@ -7,23 +7,79 @@ through two queues: orders, and events. `Pool` and `PackPool` say what is done i
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import queue
 import selectors
 import subprocess
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
-from tunewright.execution.executors.executor import Event
+from tunewright.execution.executors.executor import Assignment, Ended, Event
+from tunewright.execution.executors.limits import Limits
 from tunewright.execution.processes.frames import Head
+from tunewright.execution.processes.output import Output
 from tunewright.execution.processes.process import WorkerProcess, start_warden
+from tunewright.messages import Message
+from tunewright.store.outcome import End, Outcome
+
+CHECK_S = 0.25  # how often limits are looked at while something trains
+# the machine has no descriptor, process or memory left for a worker: that passes
+_SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 
 
-class PoolThread(ABC):
+@dataclass(eq=False)
+class Job:
+    """One attempt that is under way."""
+
+    assignment: Assignment
+    output: Output
+    started: float  # by the monotonic clock, as all times here
+    progressed: float  # when a step was last reported
+    stop_by: float | None = None  # asked to stop, and ended then
+
+    @property
+    def names(self) -> tuple[int, int]:
+        """The trial and the attempt, as events carry them."""
+        return self.assignment.trial, self.assignment.attempt
+
+    def over(self, limits: Limits, now: float) -> tuple[End, Message] | None:
+        """How it ends because its time, or its grace period, has passed; None: it may go on."""
+        if self.stop_by is not None and now > self.stop_by:
+            return "stopped", Message("stopped.grace_over")
+        return limits.exceeded(now - self.started, now - self.progressed)
+
+    def cut(self, end: End, cause: Message) -> Outcome:
+        """The outcome where it did not report one: with the time since its worker's start."""
+        return Outcome(end, cause, seconds=time.monotonic() - self.started)
+
+
+class Holder(Protocol):
+    """What holds a worker process: the seat of a trial, a GPU."""
+
+    worker: WorkerProcess | None
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What the process finds in its environment."""
+        ...
+
+
+H = TypeVar("H", bound=Holder)
+
+
+class PoolThread(ABC, Generic[H]):
     """What every pool of worker processes does alike; `begin` starts the thread."""
 
     mark: str  # in the environment of all that is started
+    limits: Limits
+    _waiting: deque[Any]  # attempts without a worker, each with what it needs before it
 
     def begin(self, kind: str) -> None:
         """Start the thread; workers are started when there is work.
@@ -57,8 +113,20 @@ class PoolThread(ABC):
         """End every worker and every attempt."""
 
     @abstractmethod
-    def _ask_stop(self, trial: int, grace_s: float) -> None:
-        """Ask a trial to save, and end it after the grace period."""
+    def _jobs_of(self, trial: int) -> list[tuple[H, Job]]:
+        """Where a trial is under way."""
+
+    @abstractmethod
+    def _copy(self, holder: H) -> None:
+        """Put what a worker has printed into the logs of its trials."""
+
+    @abstractmethod
+    def _listen(self, holder: H) -> None:
+        """Handle what a worker has sent."""
+
+    @abstractmethod
+    def _gone(self, holder: H) -> None:
+        """A worker process has ended by itself."""
 
     # ---- for the supervisor's thread
 
@@ -119,37 +187,73 @@ class PoolThread(ABC):
     def _shut(self) -> None:
         self._open = False
 
+    # ---- its attempts
+
+    def _ask_stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save, and end it after the grace period."""
+        for entry in [entry for entry in self._waiting if entry[-1].trial == trial]:
+            self._waiting.remove(entry)
+            early = Message("stopped.before_start")
+            self._events.put(Ended(trial, entry[-1].attempt, Outcome("stopped", early)))
+        for holder, job in self._jobs_of(trial):
+            until = time.monotonic() + grace_s
+            job.stop_by = min(until, job.stop_by or until)
+            self._send(holder, {"kind": "stop", "trial": trial, "attempt": job.names[1]})
+
+    def _opened(self, assignment: Assignment, hire: Callable[[], None] | None) -> Output | None:
+        """The log of an attempt, once `hire` has found it a worker; None: it cannot be started."""
+        output = None
+        try:
+            output = Output(assignment.folder, assignment.attempt)
+            if hire is not None:
+                hire()
+        except OSError as error:  # no such folder, no more processes: not this trial's fault
+            if output is not None:
+                output.close()
+            cause = Message("trial.not_started", {"text": str(error)})
+            end = Outcome("stopped" if error.errno in _SCARCE else "died", cause)
+            self._events.put(Ended(assignment.trial, assignment.attempt, end))
+            return None
+        return output
+
+    def _has_ended(self, worker: WorkerProcess) -> bool:
+        """Whether it has ended, where the system cannot wake the selector for that."""
+        return worker.exit is None and worker.status is not None
+
     # ---- its workers
 
-    def _new_mark(self) -> str:
+    def _employ(self, holder: H, *program: str) -> None:
+        """Start a worker, and listen when it has sent something, has printed or has ended."""
         self._started += 1
-        return f"{self.mark}/{self._started}"
-
-    def _watch(
-        self,
-        worker: WorkerProcess,
-        listen: Callable[[], None],
-        copy: Callable[[], None],
-        gone: Callable[[], None],
-    ) -> None:
-        """Call these when it has sent something, has printed something, or has ended."""
-        self._selector.register(worker.messages, selectors.EVENT_READ, listen)
-        self._selector.register(worker.printed, selectors.EVENT_READ, copy)
+        worker = WorkerProcess(f"{self.mark}/{self._started}", holder.environment, *program)
+        holder.worker = worker
+        ready = {worker.messages: self._listen, worker.printed: self._copy}
         if worker.exit is not None:
-            self._selector.register(worker.exit, selectors.EVENT_READ, gone)
+            ready[worker.exit] = self._gone
+        for descriptor, handle in ready.items():
+            self._selector.register(descriptor, selectors.EVENT_READ, partial(handle, holder))
 
-    def _kill(self, worker: WorkerProcess) -> int:
-        """End it with all that it has started; its exit status. What it sent can still be read."""
+    def _dismiss(self, holder: H) -> int:
+        """End a worker with all it has started; its exit status. What it sent is still read."""
+        worker = holder.worker
+        assert worker is not None
         for descriptor in (worker.messages, worker.printed, worker.exit, worker.orders):
             if descriptor is not None:
                 with contextlib.suppress(KeyError):
                     self._selector.unregister(descriptor)
-        return worker.kill()
+        status = worker.kill()
+        self._copy(holder)
+        self._listen(holder)  # its trials may even have ended
+        worker.close()
+        holder.worker = None
+        return status
 
-    def _send_to(self, worker: WorkerProcess, head: Head, body: bytes = b"") -> None:
+    def _send(self, holder: H, head: Head, body: bytes = b"") -> None:
+        worker = holder.worker
+        assert worker is not None
         worker.send(head, body)
         if worker.unsent and worker.orders not in self._selector.get_map():
-            rest = lambda: self._send_rest(worker)  # noqa: E731
+            rest = partial(self._send_rest, worker)
             self._selector.register(worker.orders, selectors.EVENT_WRITE, rest)
 
     def _send_rest(self, worker: WorkerProcess) -> None:

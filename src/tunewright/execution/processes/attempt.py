@@ -17,13 +17,13 @@ from tunewright.causes import causes
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import BadValue, Diverged, Infeasible, SnapshotError, Stopped
+from tunewright.execution.cadence import is_ours
 from tunewright.execution.command import Command
 from tunewright.execution.current_run import bound
 from tunewright.execution.executors.executor import Assignment, Ended, Event
 from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.program import Finished, run_program
 from tunewright.execution.processes.seeding import plant
-from tunewright.execution.step_order import is_ours
 from tunewright.execution.workload import Train
 from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome

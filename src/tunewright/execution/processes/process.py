@@ -7,8 +7,9 @@ import os
 import site
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 import tunewright
 from tunewright.execution.processes import process_tree
@@ -32,20 +33,9 @@ class WorkerProcess:
         self.printed, printed = os.pipe()
         theirs = (orders, messages, printed)
         try:
-            self._process = subprocess.Popen(
-                [
-                    *(sys.executable, "-P", "-m", module),
-                    *(str(orders), str(messages), str(os.getpid())),
-                    os.environ.get("PYTHONPATH", ""),
-                    *more,
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=printed,
-                pass_fds=(orders, messages),
-                start_new_session=True,
-                env={**environment, process_tree.MARK: mark, "PYTHONPATH": python_path()},
-            )
+            given = (str(os.getpid()), os.environ.get("PYTHONPATH", ""), *more)
+            own = {**environment, process_tree.MARK: mark}
+            self._process = start_worker(module, (orders, messages), given, printed, own)
         except BaseException:
             self._close_pipes()
             raise
@@ -113,21 +103,33 @@ class WorkerProcess:
                 os.close(descriptor)
 
 
+def start_worker(
+    module: str,
+    pipes: Sequence[int],
+    given: Sequence[str],
+    printed: int | IO[bytes],
+    environment: Mapping[str, str],
+    errors: int | None = subprocess.STDOUT,
+) -> subprocess.Popen[bytes]:
+    """Start a program of this package in a separate session; `pipes` are its first arguments."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module, *map(str, pipes), *given],
+        stdin=subprocess.DEVNULL,
+        stdout=printed,
+        stderr=errors,
+        pass_fds=pipes,
+        start_new_session=True,
+        env={**environment, "PYTHONPATH": python_path()},
+    )
+
+
 def start_warden(mark: str) -> tuple[subprocess.Popen[bytes], int]:
     """Start the process that cleans up after a killed supervisor; closing the pipe ends it."""
     theirs, ours = os.pipe()
     try:
-        warden = subprocess.Popen(
-            [
-                *(sys.executable, "-P", "-m", "tunewright.execution.processes.warden"),
-                *(str(theirs), str(os.getpid()), mark),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=(theirs,),
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": python_path()},
-        )
+        given = (str(os.getpid()), mark)
+        module = "tunewright.execution.processes.warden"
+        warden = start_worker(module, (theirs,), given, subprocess.DEVNULL, os.environ, None)
     except BaseException:
         os.close(ours)
         raise

@@ -76,9 +76,9 @@ SENTENCES: dict[str, Template] = {
     "mcp.bad_name": (
         "{tool}: {name} = {shown!r}: a name has letters, digits, spaces, dots, - and _"
     ),
+    "mcp.bad_text": "{tool}: {name} has control characters, such as NUL",
     "mcp.bad_choice": "{tool}: {name} is one of {known:list}",
     "mcp.outside_project": "{tool}: {name} = {shown!r} is not in the project",
     "mcp.no_handle": _no_handle,
-    "mcp.not_here": "{tool}: not in this version",
     "mcp.unforeseen": "not foreseen: {kind}: {text}",
 }

@@ -180,6 +180,10 @@ SENTENCES: dict[str, Template] = {
     "scan.round_nuisance": "Searched around the program's defaults.",
     "scan.round_fixed": "One value for all; the length and the batch size are never tuned.",
     "scan.type_bool": "{name} has type=bool, which takes every text for true: it is not passed",
+    "scan.json_option": (
+        "{option} takes a JSON object: write the values to tune into the command, as in\n"
+        "{option}='{{\"lr\": 0.001}}'; each becomes a hyperparameter"
+    ),
     "scan.nothing_found": "{path} declares no option that can be read: write the command yourself",
     "scan.too_large": "{path} is larger than {largest} bytes and was not read",
     "scan.not_decodable": "{path} is not text in the encoding it declares: {error}",
@@ -198,6 +202,24 @@ SENTENCES: dict[str, Template] = {
         "{files:count file} with measurements in its folder"
     ),
     "scan.tried_file": "{pattern}: {points:count row} of {metrics:list}",
+    "scan.tried_json": "tried for {seconds:duration}; it prints measurements as JSON already",
+    "scan.tried_stopped": (
+        "stopped after {seconds:duration}, before any measurement in its output or its folder. "
+        "Allow more seconds with --try, or write [workload.read] yourself"
+    ),
+    "scan.tried_failed": (
+        "ended with exit status {status} after {seconds:duration}, before any measurement in its "
+        "output or its folder: the lines above show why"
+    ),
+    "scan.other_python": (
+        "`{word}` starts {found}, but Tunewright runs in {own}: activate that environment, or "
+        "write its path into the command, if the program needs what is installed there"
+    ),
+    "scan.adapter": (
+        "no metrics are read yet, and the program imports {library}: the line "
+        "`from tunewright.integrations.{module} import {word}` and the argument `{added}` log them "
+        "(docs/{module}.md)"
+    ),
     "scan.tried_nothing": (
         "tried for {seconds:duration}; no measurement found in its output or its folder. Print one "
         "JSON object per measurement, or write [workload.read] yourself"

@@ -170,6 +170,7 @@ LABELS: Mapping[str, str] = {
     "Larger is better; may be repeated.": "越大越好；可给多次。",
     "What a guess would give.": "猜测能得到的值。",
     "Show what is fine or cannot be judged too.": "也显示正常的和无法判断的。",
+    "With and without each change, at most.": "每个改动保留与撤销时各自最多的运行次数。",
     "Where to write; by default ROUND.plots.": "写到哪里；默认 ROUND.plots。",
     "png, svg or pdf.": "png、svg 或 pdf。",
     "An .html or .txt file; by default ROUND.html.": ".html 或 .txt 文件；默认 ROUND.html。",

@@ -75,9 +75,9 @@ SENTENCES: dict[str, Template] = {
     "mcp.wrong_type": "{tool}：{name} 不是 {kind}",
     "mcp.too_large": "{tool}：{name} 太大（至多 {most}）",
     "mcp.bad_name": "{tool}：{name} = {shown!r}：名称只用字母、数字、空格、点、- 和 _",
+    "mcp.bad_text": "{tool}：{name} 含有控制字符（例如 NUL）",
     "mcp.bad_choice": "{tool}：{name} 应为 {known:list} 之一",
     "mcp.outside_project": "{tool}：{name} = {shown!r} 不在项目中",
     "mcp.no_handle": _no_handle,
-    "mcp.not_here": "{tool}：这个版本没有",
     "mcp.unforeseen": "未预料的错误：{kind}：{text}",
 }

@@ -177,6 +177,10 @@ SENTENCES: dict[str, Template] = {
     "scan.round_nuisance": "在程序默认值附近搜索。",
     "scan.round_fixed": "全部取同一个值；训练长度和批量大小从不调优。",
     "scan.type_bool": "{name} 用了 type=bool，会把任何文本当作真：不传递它",
+    "scan.json_option": (
+        "{option} 接受一个 JSON 对象：把要调的值写进命令，例如\n"
+        "{option}='{{\"lr\": 0.001}}'；每个值都成为一个超参数"
+    ),
     "scan.nothing_found": "{path} 没有可读取的选项：请自己写命令",
     "scan.too_large": "{path} 大于 {largest} 字节，没有读取",
     "scan.not_decodable": "{path} 不是它所声明编码的文本：{error}",
@@ -193,6 +197,24 @@ SENTENCES: dict[str, Template] = {
         "含测量的文件"
     ),
     "scan.tried_file": "{pattern}：{metrics:list} 共 {points} 行",
+    "scan.tried_json": "试运行了 {seconds:duration}；程序已经以 JSON 打印测量",
+    "scan.tried_stopped": (
+        "{seconds:duration} 后停止，此前在输出和文件夹中都没有测量。"
+        "请用 --try 给更多秒数，或自己写 [workload.read]"
+    ),
+    "scan.tried_failed": (
+        "{seconds:duration} 后以退出状态 {status} 结束，此前在输出和文件夹中都没有测量："
+        "原因见上面的输出"
+    ),
+    "scan.other_python": (
+        "`{word}` 启动的是 {found}，而 Tunewright 运行在 {own}："
+        "如果程序需要那里安装的包，请激活那个环境，或把它的路径写进命令"
+    ),
+    "scan.adapter": (
+        "还没有读取指标，而程序导入了 {library}：加上 "
+        "`from tunewright.integrations.{module} import {word}` 这一行和参数 `{added}` 即可记录指标"
+        "（docs/{module}.md）"
+    ),
     "scan.tried_nothing": (
         "试运行了 {seconds:duration}；在输出和文件夹中都没有找到测量。"
         "请每次测量打印一个 JSON 对象，或自己写 [workload.read]"

@@ -18,24 +18,9 @@ from tunewright.design.ranges import Range, as_range
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.messages import Message
-from tunewright.present.figures.figure import (
-    BEST,
-    COLOURS,
-    DOUBLE,
-    EDGE,
-    FAINT,
-    GRID,
-    HEIGHT,
-    INFEASIBLE,
-    MUTED,
-    PRUNED,
-    SINGLE,
-    Figure,
-    colour,
-    nothing,
-    shape,
-    words_of,
-)
+from tunewright.present.figures import style
+from tunewright.present.figures.figure import Figure, nothing, words_of
+from tunewright.present.figures.style import colour, shape
 from tunewright.present.figures.ticks import (
     LARGEST,
     drawable,
@@ -114,7 +99,11 @@ def axis(results: Results, only: Sequence[str] = ()) -> Figure[AxisData]:
     """
     data = axis_data(results, only)
     _, rows = _grid(data)
-    size = (SINGLE, HEIGHT) if len(data.panels) <= _NARROW else (DOUBLE, 0.6 + 2.9 * rows)
+    size = (
+        (style.SINGLE, style.HEIGHT)
+        if len(data.panels) <= _NARROW
+        else (style.DOUBLE, 0.6 + 2.9 * rows)
+    )
     return Figure(
         "axis",
         data,
@@ -136,7 +125,7 @@ def _grid(data: AxisData) -> tuple[int, int]:
 
 def axis_data(results: Results, only: Sequence[str] = ()) -> AxisData:
     """What the axis plots show."""
-    trials = [t for t in results.trials if t.status in _ENDED]
+    trials = [t for t in results.rows if t.status in _ENDED]
     panels = tuple(_panels(results, trials))
     if only:
         known = {panel.column for panel in panels}
@@ -153,15 +142,15 @@ def axis_data(results: Results, only: Sequence[str] = ()) -> AxisData:
     drawn = np.array([v for v in values if limit is None or not results.objective.better(limit, v)])
     best = [t for t in results.top(RINGED) if t.number is not None]
     return AxisData(
-        results.objective.metric,
-        results.objective.minimize,
-        panels,
-        tuple(t.number for t in best if t.number is not None),
-        tuple(str(t.shown_number) for t in best),
-        tuple(study.label for study in results.studies),
-        limit,
-        beyond,
-        results.objective.minimize and is_wide(drawable(drawn)),
+        metric=results.objective.metric,
+        minimize=results.objective.minimize,
+        panels=panels,
+        best=tuple(t.number for t in best if t.number is not None),
+        labels=tuple(str(t.shown_number) for t in best),
+        studies=tuple(study.label for study in results.studies),
+        limit=limit,
+        beyond=beyond,
+        logarithmic=results.objective.minimize and is_wide(drawable(drawn)),
     )
 
 
@@ -321,14 +310,14 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, places: _Places) -> No
     positions = panel.positions + _apart(panel)
     pixels = len(positions) > _MANY
     size = 22.0 if len(positions) <= 200 else 10.0 if len(positions) <= _MANY else 4.0
-    axes.grid(True, axis="y", color=GRID, linewidth=0.6)
+    axes.grid(True, axis="y", color=style.GRID, linewidth=0.6)
     listed = panel.range.choices is not None
     for end in () if listed else (0.0, 1.0):
-        axes.axvline(end, color=EDGE, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+        axes.axvline(end, color=style.EDGE, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     beyond, good = _beyond(data, panel.values), _too_good(data, panel.values)
     shown = drawable(panel.values)
     shown[beyond], shown[good] = places.margin, places.better
-    several = 1 < len(data.studies) <= len(COLOURS)
+    several = 1 < len(data.studies) <= len(style.COLOURS)
     for study in range(len(data.studies)) if several else (None,):
         own = np.full(len(positions), True) if study is None else panel.studies == study
         inside = own & panel.completed & ~beyond & ~good
@@ -354,8 +343,8 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, places: _Places) -> No
                 rasterized=pixels,
             )
     rails = (
-        (panel.infeasible, places.infeasible, "x", INFEASIBLE),
-        (panel.pruned, places.pruned, "|", PRUNED),
+        (panel.infeasible, places.infeasible, "x", style.INFEASIBLE),
+        (panel.pruned, places.pruned, "|", style.PRUNED),
     )
     for rows, height, mark, tint in rails:
         if rows.any():
@@ -380,7 +369,7 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, places: _Places) -> No
     axes.set_xlabel(label_of(panel.column, 34))
     if panel.condition:
         note = words_of("axis.panel", condition=panel.condition.strip(), trials=len(panel.trials))
-        axes.set_title(label_of(note, 38), color=MUTED, fontsize=8, loc="left")
+        axes.set_title(label_of(note, 38), color=style.MUTED, fontsize=8, loc="left")
 
 
 def _ring(
@@ -396,7 +385,9 @@ def _ring(
     for number_, label in zip(data.best, data.labels, strict=True):
         for row in np.flatnonzero((panel.trials == number_) & np.isfinite(shown)):
             x, y = float(positions[row]), float(shown[row])
-            axes.scatter(x, y, s=80, facecolors="none", edgecolors=BEST, linewidths=1.2, zorder=4)
+            axes.scatter(
+                x, y, s=80, facecolors="none", edgecolors=style.BEST, linewidths=1.2, zorder=4
+            )
             free = all(abs(x - a) > 0.09 or abs(y - b) > 0.07 * heights for a, b in taken)
             if free:
                 right = x < 0.88
@@ -442,20 +433,24 @@ def _legend(canvas: Canvas, data: AxisData) -> None:
         return Line2D([], [], linestyle="", label=label_of(text), **how)
 
     marks = []
-    if 1 < len(data.studies) <= len(COLOURS):
+    if 1 < len(data.studies) <= len(style.COLOURS):
         for at, words in enumerate(data.studies):
             marks.append(mark(words, marker=shape(at), color=colour(at), markersize=5))
     if data.best:
-        ring = {"markerfacecolor": "none", "markeredgecolor": BEST, "markersize": 8}
+        ring = {"markerfacecolor": "none", "markeredgecolor": style.BEST, "markersize": 8}
         marks.append(mark(words_of("label.best_few", trials=len(data.best)), marker="o", **ring))
     if any(panel.infeasible.any() for panel in data.panels):
-        marks.append(mark(words_of("label.infeasible"), marker="x", color=INFEASIBLE, markersize=6))
+        marks.append(
+            mark(words_of("label.infeasible"), marker="x", color=style.INFEASIBLE, markersize=6)
+        )
     if any(panel.pruned.any() for panel in data.panels):
-        marks.append(mark(words_of("label.pruned"), marker="|", color=PRUNED, markersize=7))
+        marks.append(mark(words_of("label.pruned"), marker="|", color=style.PRUNED, markersize=7))
     if data.beyond and data.limit is not None:
         way = "^" if data.minimize else "v"
         text = words_of("label.beyond", limit=number(data.limit), minimize=data.minimize)
-        marks.append(mark(text, marker=way, color=FAINT, markerfacecolor="none", markersize=5))
+        marks.append(
+            mark(text, marker=way, color=style.FAINT, markerfacecolor="none", markersize=5)
+        )
     across = 8 if len(data.panels) > _NARROW else 4
     if marks:
         canvas.legend(handles=marks, loc="outside upper left", ncols=min(len(marks), across))

@@ -14,22 +14,9 @@ import numpy as np
 
 from tunewright.errors import NotFound
 from tunewright.messages import Message
-from tunewright.present.figures.figure import (
-    DOUBLE,
-    FAINT,
-    GRID,
-    HEIGHT,
-    INFEASIBLE,
-    MUTED,
-    PAPER,
-    PRUNED,
-    SINGLE,
-    Figure,
-    above,
-    nothing,
-    shade,
-    words_of,
-)
+from tunewright.present.figures import style
+from tunewright.present.figures.figure import Figure, above, nothing, words_of
+from tunewright.present.figures.style import shade
 from tunewright.present.figures.ticks import (
     LARGEST,
     drawable,
@@ -106,8 +93,8 @@ def curves(
         trials: numbers of trials to show in their place.
     """
     data = curves_data(results, best, trials)
-    width = SINGLE if len(data.studies) <= 2 else DOUBLE
-    size = (width, HEIGHT + (0.6 if data.has_losses else 0.0))
+    width = style.SINGLE if len(data.studies) <= 2 else style.DOUBLE
+    size = (width, style.HEIGHT + (0.6 if data.has_losses else 0.0))
     return Figure(
         "curves",
         data,
@@ -128,12 +115,12 @@ def curves_data(
             trial = results.trial(number_)
             chosen.setdefault(trial.study, []).append(trial)
     else:
-        for trial in results.top(len(results.trials)):  # studies in the order of their best
+        for trial in results.top():  # studies in the order of their best
             chosen.setdefault(trial.study, []).append(trial)
-        for trial in results.trials:  # where no trial completed, how they went wrong
+        for trial in results.rows:  # where no trial completed, how they went wrong
             if trial.status == "infeasible" and trial.study not in chosen:
                 chosen[trial.study] = [
-                    t for t in results.of(trial.study) if t.status == "infeasible"
+                    t for t in results.rows_of(trial.study) if t.status == "infeasible"
                 ]
         chosen = {study: ranked[:best] for study, ranked in chosen.items()}
     shown = sorted(list(chosen)[:STUDIES])
@@ -156,7 +143,9 @@ def curves_data(
 
 def _pruned(results: Results, study: int | None) -> tuple[tuple[Curve, ...], int]:
     """The curves of the trials of a study that were stopped early, and how many there are."""
-    found = [t for t in (results.of(study) if study is not None else ()) if t.status == "pruned"]
+    found = [
+        t for t in (results.rows_of(study) if study is not None else ()) if t.status == "pruned"
+    ]
     known = [t.curves.only(results.objective.metric) for t in found]
     kept = [curve for curve in known if curve is not None and len(curve)]
     return tuple(kept[-_PRUNED_CURVES:]), len(found)
@@ -173,13 +162,13 @@ def _curves(results: Results, trial: Trial) -> TrialCurves:
     ]
     judged, train, valid = (found[name] for name in names)
     return TrialCurves(
-        trial.shown_number,
-        trial.value,
-        trial.best_step,
-        judged,
-        None if names[1] == metric else train,
-        None if names[2] == metric else valid,
-        min(steps, default=None),
+        trial=trial.shown_number,
+        value=trial.value,
+        best_step=trial.best_step,
+        judged=judged,
+        train_loss=None if names[1] == metric else train,
+        valid_loss=None if names[2] == metric else valid,
+        diverged_at=min(steps, default=None),
     )
 
 
@@ -233,20 +222,20 @@ def draw_curves(canvas: Canvas, data: CurvesData) -> None:
                     "o",
                     color=tint,
                     markersize=6,
-                    markeredgecolor=PAPER,
+                    markeredgecolor=style.PAPER,
                     markeredgewidth=0.8,
                     zorder=5,
                 )
             if rows == 2:
                 _line(lower, trial.train_loss, tint, width)
-                _line(lower, trial.valid_loss, tint, width, style=(0, (3, 2)))
+                _line(lower, trial.valid_loss, tint, width, dashes=(0, (3, 2)))
         lower.set_xlabel(words_of("label.step"))
     for row, named in zip(grid, (data.metric, _losses(data)), strict=False):
         row[0].set_ylabel(label_of(named, 36))
         drawn = [np.asarray(line.get_ydata(), float) for axes in row for line in axes.lines]
         set_scale(row[0], "y", np.concatenate(drawn or [np.zeros(0)]))
         for axes in row:
-            axes.grid(True, color=GRID, linewidth=0.6)
+            axes.grid(True, color=style.GRID, linewidth=0.6)
             axes.xaxis.set_major_formatter(on_axis)
             axes.locator_params(axis="x", nbins=5)
     for axes, study in zip(grid[0], data.studies, strict=False):
@@ -261,9 +250,9 @@ def _draw_pruned(axes: Axes, pruned: Sequence[Curve], first: bool) -> None:
     for place, curve in enumerate(pruned):
         drawn = thinned(curve)
         values = drawable(drawn.values)
-        axes.plot(drawn.steps, values, color=PRUNED, linewidth=0.6, alpha=0.5, zorder=1)
+        axes.plot(drawn.steps, values, color=style.PRUNED, linewidth=0.6, alpha=0.5, zorder=1)
         label = words_of("label.pruned") if first and place == 0 else None
-        axes.plot(drawn.steps[-1:], values[-1:], "|", color=PRUNED, markersize=6, label=label)
+        axes.plot(drawn.steps[-1:], values[-1:], "|", color=style.PRUNED, markersize=6, label=label)
 
 
 def _number(axes: Axes, trials: Iterable[TrialCurves]) -> None:
@@ -317,7 +306,7 @@ def _line(
     curve: Curve | None,
     tint: str,
     width: float,
-    style: str | tuple[int, tuple[int, int]] = "-",
+    dashes: str | tuple[int, tuple[int, int]] = "-",
 ) -> None:
     """A curve up to where it stops being finite, which one X marks."""
     if curve is None or not len(curve):
@@ -326,7 +315,7 @@ def _line(
     end = len(curve) if sane.all() else int(np.argmin(sane))
     known = None if curve.sd is None else curve.sd[:end]
     drawn = thinned(Curve(curve.steps[:end], curve.values[:end], known))
-    axes.plot(drawn.steps, drawable(drawn.values), color=tint, linewidth=width, linestyle=style)
+    axes.plot(drawn.steps, drawable(drawn.values), color=tint, linewidth=width, linestyle=dashes)
     if drawn.sd is not None:  # two standard deviations of the measurement
         low, high = drawn.values - 2 * drawn.sd, drawn.values + 2 * drawn.sd
         shown = np.isfinite(drawn.sd)
@@ -339,7 +328,7 @@ def _line(
             curve.steps[end],
             level,
             "x",
-            color=INFEASIBLE,
+            color=style.INFEASIBLE,
             markersize=9,
             markeredgewidth=2,
             zorder=6,
@@ -450,14 +439,14 @@ def _draw_gradient_norm(canvas: Canvas, data: GradientNormData) -> None:
             zorder=order,
         )
         if trial.ended_at is not None:
-            left.plot(trial.ended_at, drawn.values[-1], "x", color=INFEASIBLE, markersize=9)
+            left.plot(trial.ended_at, drawn.values[-1], "x", color=style.INFEASIBLE, markersize=9)
     set_scale(left, "y", np.concatenate([t.curve.values for t in data.trials]))
-    left.axhline(data.clip_norm, color=MUTED, linestyle="--", linewidth=1)
+    left.axhline(data.clip_norm, color=style.MUTED, linestyle="--", linewidth=1)
     left.set_xlabel(words_of("label.step"))
     left.set_ylabel(label_of(data.metric, 30))
     left.xaxis.set_major_formatter(on_axis)
     left.locator_params(axis="x", nbins=5)
-    left.grid(True, color=GRID, linewidth=0.6)
+    left.grid(True, color=style.GRID, linewidth=0.6)
     _draw_histogram(right, data)
     above(canvas, most=5)
 
@@ -466,9 +455,11 @@ def _draw_histogram(axes: Axes, data: GradientNormData) -> None:
     values = drawable(data.trials[0].curve.values)
     low, high = extent(values)
     spaced = np.geomspace if is_wide(values) else np.linspace
-    axes.hist(values, spaced(low, high, _BINS + 1).tolist(), color=FAINT, edgecolor=PAPER)
+    axes.hist(
+        values, spaced(low, high, _BINS + 1).tolist(), color=style.FAINT, edgecolor=style.PAPER
+    )
     set_scale(axes, "x", values)
-    axes.axvline(data.clip_norm, color=MUTED, linestyle="--", linewidth=1)
+    axes.axvline(data.clip_norm, color=style.MUTED, linestyle="--", linewidth=1)
     axes.annotate(
         words_of("gradient_norm.percentile", clip_norm=number(data.clip_norm)),
         (data.clip_norm, 1),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tunewright.errors import DesignError, need
 from tunewright.messages import Message
+from tunewright.present.figures import style
 from tunewright.present.figures.ticks import label_of, printable
 
 if TYPE_CHECKING:
@@ -49,89 +50,6 @@ def families() -> tuple[str, ...]:
     return (FIRST, *(name for name in EAST_ASIAN if name in installed))
 
 
-# ---- the one palette: one meaning per colour, light and dark, and shapes for those who print in
-# grey.
-#
-# The colours of studies are those of Okabe and Ito (Color Universal Design) as far as no other
-# meaning has them. Trials of one study are ranked by shade: the best is ink, the next ones
-# violet.
-
-
-# the studies of a round: one colour and one shape each
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#7F4F24")
-SHAPES = ("o", "s", "D", "^", "v", "P")
-# single trials by their rank, where several are drawn next to each other
-RANKS = ("#111111", "#3F007D", "#5E3C99", "#7A5BB0", "#8666BB")
-INFEASIBLE = "#C8102E"  # always an X too
-PRUNED = "#75706B"  # always an upright bar too
-BEST = "#111111"  # the best trials: rings, bars, lines
-NOISE = "#CDB98F"  # how far chance alone moves a value
-ACCENT = "#3D5A80"  # what matters among several hyperparameters
-FAINT = "#B8B8B8"  # all the other trials
-EDGE = "#777777"  # the ends of a range
-GRID = "#E6E6E6"
-_INK = "#222222"  # text
-MUTED = "#555555"  # text of less weight
-PAPER = "#FFFFFF"
-MAP = "viridis"  # the objective as a colour, in the one figure that has no axis for it
-
-# every colour as a page names it, with its counterpart on a dark page
-VARIABLES: dict[str, tuple[str, str]] = {
-    "study-1": (COLOURS[0], "#5AB4F0"),
-    "study-2": (COLOURS[1], "#F0B23E"),
-    "study-3": (COLOURS[2], "#2FC79A"),
-    "study-4": (COLOURS[3], "#E9A6CC"),
-    "study-5": (COLOURS[4], "#9AD4F7"),
-    "study-6": (COLOURS[5], "#C79A6B"),
-    "best": (BEST, "#F5F5F5"),
-    "rank-2": (RANKS[1], "#C9B8F0"),
-    "rank-3": (RANKS[2], "#B09BE0"),
-    "rank-4": (RANKS[3], "#A08DD6"),
-    "rank-5": (RANKS[4], "#9684CB"),
-    "infeasible": (INFEASIBLE, "#FF7A85"),
-    "pruned": (PRUNED, "#A8A29C"),
-    "noise": (NOISE, "#7A6B45"),
-    "accent": (ACCENT, "#9DB9DD"),
-    "faint": (FAINT, "#70767D"),
-    "edge": (EDGE, "#9AA0A6"),
-    "grid": (GRID, "#33383E"),
-    "ink": (_INK, "#E4E6E8"),
-    "muted": (MUTED, "#B4B9BF"),
-    "paper": (PAPER, "#1B1F24"),
-}
-
-
-def colour(position: int) -> str:
-    """The colour of the study at this position; they return after six."""
-    return COLOURS[position % len(COLOURS)]
-
-
-def shape(position: int) -> str:
-    """The shape that goes with the colour."""
-    return SHAPES[position % len(SHAPES)]
-
-
-def shade(rank: int) -> str:
-    """The colour of the trial of this rank among those drawn together: 0 is the best."""
-    return RANKS[min(rank, len(RANKS) - 1)]
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours by WCAG 2: from 1 to 21.
-
-    >>> round(contrast("#000000", "#FFFFFF"), 1)
-    21.0
-    """
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 # ---- figure
 
 
@@ -141,35 +59,33 @@ Drawing = Callable[["Canvas", Data], None]
 _ENDINGS = (".png", ".svg", ".pdf")
 _DOTS_PER_INCH = 200  # of a file: enough for a slide
 _SCREEN = 110  # in a notebook
-# a report has two figures in a row; one with many panels takes the whole row
-SINGLE, DOUBLE, HEIGHT = 6.4, 13.1, 4.0  # inches
 HEAD, _QUESTION, _FOOT = 0.36, 0.26, 0.3  # inches: title of a file, the goal, a note below
 _STYLE: dict[str, Any] = {
     "text.parse_math": False,  # a name with dollar signs is a name
     "svg.fonttype": "none",  # letters stay letters: small, searchable, read aloud
     "font.size": 9.0,
-    "text.color": _INK,
+    "text.color": style.INK,
     "axes.titlesize": 9.5,
     "axes.labelsize": 9.0,
-    "axes.labelcolor": _INK,
-    "axes.titlecolor": _INK,
+    "axes.labelcolor": style.INK,
+    "axes.titlecolor": style.INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": MUTED,
+    "axes.edgecolor": style.MUTED,
     "axes.axisbelow": True,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": _INK,
-    "ytick.labelcolor": _INK,
+    "xtick.color": style.MUTED,
+    "ytick.color": style.MUTED,
+    "xtick.labelcolor": style.INK,
+    "ytick.labelcolor": style.INK,
     "xtick.labelsize": 8.0,
     "ytick.labelsize": 8.0,
     "legend.fontsize": 8.0,
     "legend.frameon": False,
-    "figure.facecolor": PAPER,
-    "axes.facecolor": PAPER,
+    "figure.facecolor": style.PAPER,
+    "axes.facecolor": style.PAPER,
     "figure.constrained_layout.use": True,
 }
-_NAMES = {light.lower(): name for name, (light, _) in VARIABLES.items()}
+_NAMES = {light.lower(): name for name, (light, _) in style.VARIABLES.items()}
 _COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})")
 _GLYPH = "Glyph .* missing from font"
 
@@ -185,7 +101,7 @@ class Figure(Generic[Data]):
     data: Data  # what it shows
     _: KW_ONLY
     caption: tuple[Message, ...]  # for those who cannot see it, and below it for those who can
-    size: tuple[float, float] = (SINGLE, HEIGHT)  # inches
+    size: tuple[float, float] = (style.SINGLE, style.HEIGHT)  # inches
     goal: str = ""  # the question of the round, below the title of a file
     drawing: Drawing[Data] = field(repr=False)  # draws the data on axes of matplotlib
 
@@ -211,7 +127,7 @@ class Figure(Generic[Data]):
     @property
     def wide(self) -> bool:
         """Whether it takes a whole row of a report."""
-        return self.size[0] > SINGLE
+        return self.size[0] > style.SINGLE
 
     def save(self, path: str | Path) -> Path:
         """Write a .png, .svg or .pdf file with its title; the path's ending selects the format."""
@@ -283,8 +199,8 @@ def _canvas(name: str, size: tuple[float, float]) -> Iterator[Canvas]:
     """An empty canvas in the one style, apart from any figure the user has open in pyplot."""
     matplotlib = need("matplotlib", extra="plots", purpose=f"plots.{name}()")
     made = need("matplotlib.figure", extra="plots", purpose=f"plots.{name}()")
-    style = {**_STYLE, "font.family": list(families()), "svg.hashsalt": name}
-    with matplotlib.rc_context(style):
+    settings = {**_STYLE, "font.family": list(families()), "svg.hashsalt": name}
+    with matplotlib.rc_context(settings):
         yield made.Figure(figsize=size)
 
 
@@ -293,11 +209,11 @@ def _headline(place: Canvas, title: str, goal: str, width: float) -> None:
     place.text(0.012, top, label_of(title, longest), weight="bold", fontsize=12, va="top")
     if goal:
         shown = label_of(goal, int(longest * 1.2))
-        place.text(0.012, 0.40, shown, color=MUTED, fontsize=9.5, va="top")
+        place.text(0.012, 0.40, shown, color=style.MUTED, fontsize=9.5, va="top")
 
 
 def _note(place: Canvas, said: str) -> None:
-    place.text(0.012, 0.5, said, color=MUTED, fontsize=7.5, va="center")
+    place.text(0.012, 0.5, said, color=style.MUTED, fontsize=7.5, va="center")
 
 
 def inline(svg: str, says: str) -> str:
@@ -324,7 +240,7 @@ def _variable(found: re.Match[str]) -> str:
 def nothing(axes: Axes, why: str) -> None:
     """Explain why there is nothing to draw, in place of empty axes."""
     axes.set_axis_off()
-    axes.text(0.5, 0.5, why, ha="center", va="center", color=MUTED, transform=axes.transAxes)
+    axes.text(0.5, 0.5, why, ha="center", va="center", color=style.MUTED, transform=axes.transAxes)
 
 
 def above(canvas: Canvas, handles: Sequence[Any] | None = None, most: int = 4) -> None:

@@ -19,20 +19,8 @@ from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.ranges import Range, Value, as_range, same_value
 from tunewright.errors import NotFound
 from tunewright.messages import Message
-from tunewright.present.figures.figure import (
-    BEST,
-    DOUBLE,
-    EDGE,
-    FAINT,
-    GRID,
-    HEIGHT,
-    INFEASIBLE,
-    NOISE,
-    SINGLE,
-    Figure,
-    above,
-    words_of,
-)
+from tunewright.present.figures import style
+from tunewright.present.figures.figure import Figure, above, words_of
 from tunewright.present.figures.ticks import (
     LARGEST,
     drawable,
@@ -92,7 +80,15 @@ def buckets(results: Results, name: str, searched: Range) -> Buckets:
     )
     p = cut.p if cut else None
     down = results.objective.minimize
-    return Buckets(name, searched, down, positions, sign * losses, made, p)
+    return Buckets(
+        name=name,
+        range=searched,
+        minimize=down,
+        positions=positions,
+        values=sign * losses,
+        buckets=made,
+        p=p,
+    )
 
 
 def ordered(a: float, b: float) -> tuple[float, float]:
@@ -109,8 +105,12 @@ def trend(found: Buckets) -> Message:
 def _draw_buckets(axes: Axes, found: Buckets) -> None:
     """Draw the trials, the best of each bucket, and the band of what chance would do."""
     for end in (0.0, 1.0):
-        axes.axvline(end, color=EDGE, linewidth=1.0, linestyle=(0, (4, 3)))
-    look: dict[str, Any] = {"color": FAINT, "markersize": 3, "label": words_of("label.trials")}
+        axes.axvline(end, color=style.EDGE, linewidth=1.0, linestyle=(0, (4, 3)))
+    look: dict[str, Any] = {
+        "color": style.FAINT,
+        "markersize": 3,
+        "label": words_of("label.trials"),
+    }
     axes.plot(found.positions, drawable(found.values), "o", **look)
     for place, bucket in enumerate(found.buckets):
         _draw_bucket(axes, bucket, first=place == 0)
@@ -131,7 +131,7 @@ def _draw_bucket(axes: Axes, bucket: Bucket, first: bool) -> None:
     axes.fill_between(
         [bucket.low, bucket.high],
         *bucket.band,
-        color=NOISE,
+        color=style.NOISE,
         alpha=0.4,
         linewidth=0,
         label=words_of("label.no_effect") if first else None,
@@ -139,7 +139,7 @@ def _draw_bucket(axes: Axes, bucket: Bucket, first: bool) -> None:
     axes.plot(
         [bucket.low, bucket.high],
         [bucket.best] * 2,
-        color=BEST,
+        color=style.BEST,
         linewidth=2,
         label=words_of("label.best_of_bucket") if first else None,
     )
@@ -200,7 +200,7 @@ def isolation(results: Results, name: str | None = None) -> Figure[IsolationData
         name: a scientific hyperparameter; None: the first one.
     """
     data = isolation_data(results, name)
-    size = (DOUBLE if len(data.arms) > _MANY else SINGLE, HEIGHT)
+    size = (style.DOUBLE if len(data.arms) > _MANY else style.SINGLE, style.HEIGHT)
     goal = str(results.round.goal)
     return Figure(
         "isolation", data, caption=_caption(data), size=size, goal=goal, drawing=_draw_isolation
@@ -228,7 +228,7 @@ def isolation_data(results: Results, name: str | None = None) -> IsolationData:
 def _arms(results: Results, name: str, values: tuple[Value, ...]) -> tuple[tuple[Arm, ...], int]:
     """Equal budgets: of every study its first trials, as many as the shortest study has."""
     ended = {
-        study.number: [t for t in results.of(study) if t.status in ("completed", "infeasible")]
+        study.number: [t for t in results.rows_of(study) if t.status in ("completed", "infeasible")]
         for study in results.studies
     }
     budget = min((len(trials) for trials in ended.values() if trials), default=0)
@@ -321,7 +321,7 @@ def _caption(data: IsolationData) -> tuple[Message, ...]:
 def _draw_isolation(canvas: Canvas, data: IsolationData) -> None:
     """Draw the arms side by side, or the buckets along the range."""
     axes = canvas.subplots()
-    axes.grid(True, axis="y", color=GRID, linewidth=0.6)
+    axes.grid(True, axis="y", color=style.GRID, linewidth=0.6)
     if data.buckets is not None:
         _draw_buckets(axes, data.buckets)
     else:
@@ -346,7 +346,7 @@ def _draw_arms(axes: Axes, data: IsolationData) -> None:
             spots,
             drawable(arm.values),
             "o",
-            color=FAINT,
+            color=style.FAINT,
             markersize=3,
             label=once("trials") if arm.values else None,
             rasterized=True,
@@ -355,7 +355,7 @@ def _draw_arms(axes: Axes, data: IsolationData) -> None:
             axes.plot(
                 [at, at],
                 arm.noise,
-                color=NOISE,
+                color=style.NOISE,
                 linewidth=9,
                 alpha=0.8,
                 solid_capstyle="butt",
@@ -370,7 +370,7 @@ def _draw_arms(axes: Axes, data: IsolationData) -> None:
                 at,
                 0.5,
                 "x",
-                color=INFEASIBLE,
+                color=style.INFEASIBLE,
                 markersize=10,
                 markeredgewidth=2,
                 transform=axes.get_xaxis_transform(),
@@ -393,7 +393,7 @@ def _draw_best(axes: Axes, at: int, best: float, arm: Arm, once: Callable[[str],
         best,
         yerr=sd,
         fmt="D",
-        color=BEST,
+        color=style.BEST,
         markersize=6,
         capsize=5,
         elinewidth=1.4,

@@ -10,20 +10,8 @@ import numpy as np
 
 from tunewright.design.ranges import Log
 from tunewright.messages import Message
-from tunewright.present.figures.figure import (
-    ACCENT,
-    BEST,
-    EDGE,
-    FAINT,
-    GRID,
-    INFEASIBLE,
-    NOISE,
-    PAPER,
-    Figure,
-    above,
-    nothing,
-    words_of,
-)
+from tunewright.present.figures import style
+from tunewright.present.figures.figure import Figure, above, nothing, words_of
 from tunewright.present.figures.ticks import label_of, on_axis, set_scale, ticks
 
 if TYPE_CHECKING:
@@ -147,13 +135,13 @@ def _batch_scaling_data(answer: Scaling) -> BatchScalingData:
         if s.steps is not None
     )
     return BatchScalingData(
-        answer.metric,
-        answer.goal,
-        points,
-        answer.critical_batch_size,
-        answer.low,
-        answer.high,
-        answer.smallest_steps,
+        metric=answer.metric,
+        goal=answer.goal,
+        points=points,
+        critical=answer.critical_batch_size,
+        low=answer.low,
+        high=answer.high,
+        smallest_steps=answer.smallest_steps,
     )
 
 
@@ -173,18 +161,20 @@ def _draw_batch_scaling(canvas: Canvas, data: BatchScalingData) -> None:
         return
     sizes = np.array([p.batch_size for p in data.points], dtype=float)
     if data.critical is not None:
-        axes.axvspan(data.low or sizes[0] / 2, data.high or sizes[-1] * 2, color=NOISE, alpha=0.3)
+        axes.axvspan(
+            data.low or sizes[0] / 2, data.high or sizes[-1] * 2, color=style.NOISE, alpha=0.3
+        )
         label = words_of("label.critical")
-        axes.axvline(data.critical, color=ACCENT, linewidth=1.2, label=label)
+        axes.axvline(data.critical, color=style.ACCENT, linewidth=1.2, label=label)
         if data.smallest_steps is not None:
             across = np.geomspace(sizes[0], sizes[-1], 60)
             fitted = data.smallest_steps * (1 + data.critical / across)
-            axes.plot(across, fitted, color=BEST, linewidth=1.0, label=words_of("label.fit"))
+            axes.plot(across, fitted, color=style.BEST, linewidth=1.0, label=words_of("label.fit"))
     first = data.points[0]
     axes.plot(
         sizes,
         first.steps * first.batch_size / sizes,
-        color=EDGE,
+        color=style.EDGE,
         linestyle="--",
         linewidth=0.9,
         label=words_of("label.perfect_scaling"),
@@ -201,7 +191,7 @@ def _draw_batch_scaling(canvas: Canvas, data: BatchScalingData) -> None:
     marks = ticks(shown)
     axes.set_yticks([shown.value(mark.position) for mark in marks], [m.label for m in marks])
     axes.set_yticks([], minor=True)
-    axes.grid(True, color=GRID, linewidth=0.6)
+    axes.grid(True, color=style.GRID, linewidth=0.6)
     axes.set_xlabel(words_of("label.batch_size"))
     goal = words_of("label.steps_to_goal", metric=data.metric, goal=data.goal)
     axes.set_ylabel(label_of(goal, 40))
@@ -219,8 +209,8 @@ def _draw_points(axes: Axes, points: Sequence[ScalingPoint], valid: bool) -> Non
         [p.steps for p in points],
         yerr=[down, up],
         fmt="o",
-        color=BEST,
-        markerfacecolor=BEST if valid else PAPER,
+        color=style.BEST,
+        markerfacecolor=style.BEST if valid else style.PAPER,
         markersize=6,
         capsize=3,
         linewidth=1.0,
@@ -334,29 +324,29 @@ def _draw_steps_to_fit(canvas: Canvas, data: StepsToFitData) -> None:
         return
     if data.fits:
         x, y = zip(*data.fits, strict=True)
-        axes.plot(x, y, color=FAINT, linewidth=1.0, zorder=1)
-        axes.scatter(x, y, color=EDGE, s=34, zorder=3, label=words_of("label.fits"))
+        axes.plot(x, y, color=style.FAINT, linewidth=1.0, zorder=1)
+        axes.scatter(x, y, color=style.EDGE, s=34, zorder=3, label=words_of("label.fits"))
         best = [point for point in data.fits if point[0] == data.fastest]
         for rate, steps in best:
-            axes.scatter(rate, steps, s=120, facecolor="none", edgecolor=BEST, linewidth=1.3)
+            axes.scatter(rate, steps, s=120, facecolor="none", edgecolor=style.BEST, linewidth=1.3)
     rail = axes.get_xaxis_transform()
     kinds = (
-        (data.too_slow, "^", EDGE, 0.88, "too_slow"),
-        (data.infeasible, "x", INFEASIBLE, 0.96, "infeasible"),
+        (data.too_slow, "^", style.EDGE, 0.88, "too_slow"),
+        (data.infeasible, "x", style.INFEASIBLE, 0.96, "infeasible"),
     )
     for own, marker, tint, height, code in kinds:
         if own:
             where, label = [height] * len(own), words_of(f"label.{code}")
             axes.scatter(own, where, marker=marker, color=tint, s=34, transform=rail, label=label)
     if data.proposed is not None:
-        axes.axhline(data.proposed, color=ACCENT, linewidth=1.0, linestyle="--", zorder=2)
+        axes.axhline(data.proposed, color=style.ACCENT, linewidth=1.0, linestyle="--", zorder=2)
         axes.annotate(
             f"max_train_steps = {data.proposed}",
             (0.01, data.proposed),
             xycoords=("axes fraction", "data"),
             xytext=(0, 3),
             textcoords="offset points",
-            color=ACCENT,
+            color=style.ACCENT,
             fontsize=8,
         )
     set_scale(axes, "x", rates)
@@ -368,7 +358,7 @@ def _draw_steps_to_fit(canvas: Canvas, data: StepsToFitData) -> None:
         axes.set_ylim(low, high * (high / low) ** 0.2)  # room for the rails
     else:
         axes.set_ylim(0, 1.3 * max(*heights, data.proposed or 0))
-    axes.grid(True, color=GRID, linewidth=0.6)
+    axes.grid(True, color=style.GRID, linewidth=0.6)
     axes.set_xlabel(words_of("label.constant_rate"))
     axes.set_ylabel(words_of("label.steps_to_fit"))
     axes.set_title(label_of(data.criterion, 60), loc="left")
@@ -468,7 +458,7 @@ def _draw_throughput(canvas: Canvas, data: ThroughputData) -> None:
     left.plot(
         sizes,
         [first.examples_per_s * size / first.batch_size for size in sizes],
-        color=FAINT,
+        color=style.FAINT,
         linestyle=":",
         label=words_of("label.proportional"),
     )
@@ -477,13 +467,13 @@ def _draw_throughput(canvas: Canvas, data: ThroughputData) -> None:
         [point.high - point.examples_per_s for point in data.points],
     ]
     measured = words_of("label.measured")
-    left.errorbar(sizes, rates, errors, color=BEST, marker="o", capsize=3, label=measured)
+    left.errorbar(sizes, rates, errors, color=style.BEST, marker="o", capsize=3, label=measured)
     cached = [p for p in data.points if p.cached_examples_per_s is not None]
     if cached:
         left.plot(
             [point.batch_size for point in cached],
             [point.cached_examples_per_s or 0.0 for point in cached],
-            color=ACCENT,
+            color=style.ACCENT,
             marker="s",
             linestyle="--",
             label=words_of("label.cached"),
@@ -491,7 +481,7 @@ def _draw_throughput(canvas: Canvas, data: ThroughputData) -> None:
     left.set_ylabel(words_of("label.examples_per_s"))
     left.set_ylim(min(rates) * 0.7, max(rates + [p.cached_examples_per_s or 0 for p in cached]) * 2)
     times = [point.time_per_step_s * 1e3 for point in data.points]
-    right.plot(sizes, times, color=BEST, marker="o")
+    right.plot(sizes, times, color=style.BEST, marker="o")
     right.set_ylabel(words_of("label.ms_per_step"))
     for axes in (left, right):
         _batch_axis(axes, data)
@@ -510,7 +500,7 @@ def _batch_axis(axes: Axes, data: ThroughputData) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xlabel(words_of("label.batch_size"))
-    axes.axvline(data.knee, color=EDGE, linestyle="--", linewidth=1)
+    axes.axvline(data.knee, color=style.EDGE, linestyle="--", linewidth=1)
     axes.annotate(
         words_of("label.knee"),
         (data.knee, 1),
@@ -524,4 +514,4 @@ def _batch_axis(axes: Axes, data: ThroughputData) -> None:
     axes.xaxis.set_major_formatter(on_axis)
     axes.yaxis.set_major_formatter(on_axis)
     axes.yaxis.set_minor_formatter(on_axis if _narrow(data) else NullFormatter())
-    axes.grid(True, color=GRID, linewidth=0.6)
+    axes.grid(True, color=style.GRID, linewidth=0.6)

@@ -15,25 +15,8 @@ from tunewright.checks.best_step import best_steps
 from tunewright.checks.positions import losses_of, settled
 from tunewright.errors import NotFound
 from tunewright.messages import Message
-from tunewright.present.figures.figure import (
-    ACCENT,
-    BEST,
-    DOUBLE,
-    EDGE,
-    FAINT,
-    GRID,
-    HEIGHT,
-    INFEASIBLE,
-    MUTED,
-    NOISE,
-    PAPER,
-    PRUNED,
-    SINGLE,
-    Figure,
-    above,
-    nothing,
-    words_of,
-)
+from tunewright.present.figures import style
+from tunewright.present.figures.figure import Figure, above, nothing, words_of
 from tunewright.present.figures.ticks import LARGEST, drawable, extent, label_of, on_axis, set_scale
 from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
 from tunewright.store.results import Results
@@ -84,7 +67,7 @@ def progress(rounds: Results | Sequence[Results]) -> Figure[ProgressData]:
     """
     given = [rounds] if isinstance(rounds, Results) else list(rounds)
     data = progress_data(given)
-    size = (SINGLE if isinstance(rounds, Results) else DOUBLE, HEIGHT)
+    size = (style.SINGLE if isinstance(rounds, Results) else style.DOUBLE, style.HEIGHT)
     goal = str(given[0].round.goal)
     return Figure(
         "progress", data, caption=_caption(data), size=size, goal=goal, drawing=_draw_progress
@@ -99,7 +82,7 @@ def progress_data(rounds: Sequence[Results]) -> ProgressData:
     stretches: list[Stretch] = []
     best: list[float | None] = []
     for results in rounds:
-        own = [t for t in results.trials if t.ended]
+        own = [t for t in results.rows if t.ended]
         places = {trial.number: len(best) + at for at, trial in enumerate(own)}
         repeats = tuple(
             (places[trial.number], repeat.value)
@@ -148,39 +131,45 @@ def _draw_progress(canvas: Canvas, data: ProgressData) -> None:
     if not len(finite):
         nothing(axes, words_of("progress.empty"))
         return
-    low, high = _shown(data, finite)
+    repeated = [repeat for stretch in data.rounds for repeat in stretch.repeats]
+    again = drawable([value for _, value in repeated])
+    known = np.concatenate([finite, again[np.isfinite(again)]])
+    low, high = _shown(data, known, float(np.median(finite)))
     inside = (values >= low) & (values <= high)
-    look: dict[str, Any] = {"color": EDGE, "marker": "o", "linestyle": "none"}
+    look: dict[str, Any] = {"color": style.EDGE, "marker": "o", "linestyle": "none"}
     places = np.arange(len(values))
     label = words_of("label.trials")
     axes.plot(places[inside], values[inside], markersize=4, alpha=0.85, label=label, **look)
-    repeats = [repeat for stretch in data.rounds for repeat in stretch.repeats]
-    if repeats:
-        where, again = zip(*repeats, strict=True)
+    if repeated:
+        near = (again >= low) & (again <= high)
+        where = np.array([place for place, _ in repeated])
         label = words_of("label.repeats")
-        hollow = {**look, "color": BEST, "markerfacecolor": "none"}
-        axes.plot(where, drawable(again), markersize=5, alpha=0.8, label=label, **hollow)
+        hollow = {**look, "color": style.BEST, "markerfacecolor": "none"}
+        axes.plot(where[near], again[near], markersize=5, alpha=0.8, label=label, **hollow)
     best = drawable([np.nan if v is None else v for v in data.best])
     label = words_of("label.best_so_far")
-    axes.step(places, best, where="post", color=BEST, linewidth=1.6, label=label)
+    axes.step(places, best, where="post", color=style.BEST, linewidth=1.6, label=label)
     _rails(axes, data, low, high)
     _bands(axes, data)
     axes.set_xlabel(words_of("label.in_order", rounds=len(data.rounds)))
     axes.set_ylabel(label_of(data.metric, 30))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlim(-0.6, max(data.trials - 0.4, 0.6))
-    axes.grid(True, axis="y", color=GRID, linewidth=0.6)
-    if not (data.minimize and set_scale(axes, "y", finite[finite <= high], wide=_WIDE)):
+    axes.grid(True, axis="y", color=style.GRID, linewidth=0.6)
+    if not (data.minimize and set_scale(axes, "y", known[known <= high], wide=_WIDE)):
         axes.yaxis.set_major_formatter(on_axis)
         room = 0.06 * (high - low)
         axes.set_ylim(low - room, high + room)
     above(canvas, most=5)
 
 
-def _shown(data: ProgressData, finite: np.ndarray) -> tuple[float, float]:
-    """The values between which trials are drawn in their place: the end is what matters."""
-    low, high = extent(finite)
-    best, middle = (low if data.minimize else high), float(np.median(finite))
+def _shown(data: ProgressData, known: np.ndarray, middle: float) -> tuple[float, float]:
+    """The values between which trials and repeats are drawn in their place, those at the end.
+
+    `middle` is the median of the trials: repeats, which are of the best, would move it.
+    """
+    low, high = extent(known)
+    best = low if data.minimize else high
     distance = abs(middle - best)
     if not distance or high - low <= _FAR * distance:
         return low, high
@@ -193,11 +182,12 @@ def _rails(axes: Axes, data: ProgressData, low: float, high: float) -> None:
     every = [(s.first + i, v) for s in data.rounds for i, v in enumerate(s.values)]
     pruned = [at for s in data.rounds for at in s.pruned]
     wrong = [at for at, v in every if v is None and at not in set(pruned)]
-    far = [at for at, v in every if v is not None and not low <= v <= high]
+    drawn = [*every, *(repeat for s in data.rounds for repeat in s.repeats)]
+    far = [at for at, v in drawn if v is not None and not low <= v <= high]
     rails: tuple[tuple[list[int], str, str, float, str], ...] = (
-        (wrong, "x", INFEASIBLE, 1.03, "infeasible_or_failed"),
-        (pruned, "|", PRUNED, 1.03, "pruned"),
-        (far, "^" if data.minimize else "v", EDGE, 0.985 if data.minimize else 0.015, "far"),
+        (wrong, "x", style.INFEASIBLE, 1.03, "infeasible_or_failed"),
+        (pruned, "|", style.PRUNED, 1.03, "pruned"),
+        (far, "^" if data.minimize else "v", style.EDGE, 0.985 if data.minimize else 0.015, "far"),
     )
     for places, marker, tint, height, code in rails:
         if places:
@@ -222,7 +212,7 @@ def _bands(axes: Axes, data: ProgressData) -> None:
     for place, stretch in enumerate(data.rounds):
         first, last = stretch.first - 0.5, stretch.first + len(stretch.values) - 0.5
         if place % 2:
-            axes.axvspan(first, last, color=GRID, alpha=0.6, linewidth=0, zorder=0)
+            axes.axvspan(first, last, color=style.GRID, alpha=0.6, linewidth=0, zorder=0)
         room = int(_LETTERS * len(stretch.values) / max(data.trials, 1))
         named = stretch.round if len(stretch.round) <= room else str(place + 1)
         axes.annotate(
@@ -281,7 +271,7 @@ def best_of_k(results: Results) -> Figure[BestOfKData]:
         results: a round as `tw.run` or `tw.load` returns it.
     """
     data = best_of_k_data(results)
-    size = (SINGLE if len(data.studies) <= 2 else DOUBLE, HEIGHT)
+    size = (style.SINGLE if len(data.studies) <= 2 else style.DOUBLE, style.HEIGHT)
     goal = str(results.round.goal)
     return Figure(
         "best_of_k",
@@ -352,22 +342,27 @@ def _draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
             showfliers=False,
             patch_artist=True,
             widths=0.6,
-            boxprops={"facecolor": NOISE, "alpha": 0.6, "linewidth": 0.7, "edgecolor": MUTED},
-            medianprops={"color": BEST, "linewidth": 1.8},
-            whiskerprops={"linewidth": 0.8, "color": MUTED},
-            capprops={"linewidth": 0.8, "color": MUTED},
+            boxprops={
+                "facecolor": style.NOISE,
+                "alpha": 0.6,
+                "linewidth": 0.7,
+                "edgecolor": style.MUTED,
+            },
+            medianprops={"color": style.BEST, "linewidth": 1.8},
+            whiskerprops={"linewidth": 0.8, "color": style.MUTED},
+            capprops={"linewidth": 0.8, "color": style.MUTED},
         )
         best = study.budgets[-1].mean
         if data.detect is not None:
             worse = best + data.detect if data.minimize else best - data.detect
             ends = sorted(drawable([best, worse]).tolist())
             wanted = words_of("label.detect")
-            axes.axhspan(*ends, color=FAINT, alpha=0.4, zorder=0, label=wanted)
+            axes.axhspan(*ends, color=style.FAINT, alpha=0.4, zorder=0, label=wanted)
         axes.set_title(label_of(study.study, 34), loc="left")
         axes.set_xlabel(words_of("label.k"))
         if len(boxes) > 8:
             axes.tick_params(axis="x", labelrotation=45)
-        axes.grid(True, axis="y", color=GRID, linewidth=0.6)
+        axes.grid(True, axis="y", color=style.GRID, linewidth=0.6)
     grid[0].set_ylabel(label_of(words_of("label.best_of_k", metric=data.metric), 36))
     grid[0].yaxis.set_major_formatter(on_axis)
     if not shown:
@@ -428,7 +423,7 @@ def best_step_data(results: Results) -> BestStepData:
     """What the histogram shows; refuses an objective that is the last value."""
     if results.objective.at == "last":
         raise NotFound("plot.no_best_step", metric=results.objective.metric)
-    ranked = results.top(len(results.trials))
+    ranked = results.top()
     best = best_steps(results, ranked)
     found = [_best_and_last(results, trial) for trial in ranked]
     read = [pair for pair in found if pair is not None]
@@ -476,12 +471,12 @@ def draw_best_step(canvas: Canvas, data: BestStepData) -> None:
     edges = np.linspace(0, max(1, data.max_train_steps), _BINS + 1)
     # the best ones in the same bins as all, and as wide
     every, best = (np.histogram(steps, edges)[0] for steps in (data.steps, data.top))
-    how: dict[str, Any] = {"align": "edge", "width": np.diff(edges), "edgecolor": PAPER}
-    axes.bar(edges[:-1], every, color=FAINT, label=words_of("label.all_completed"), **how)
+    how: dict[str, Any] = {"align": "edge", "width": np.diff(edges), "edgecolor": style.PAPER}
+    axes.bar(edges[:-1], every, color=style.FAINT, label=words_of("label.all_completed"), **how)
     few = words_of("label.best_few", trials=len(data.top))
-    axes.bar(edges[:-1], best, color=BEST, label=few, **how)
+    axes.bar(edges[:-1], best, color=style.BEST, label=few, **how)
     if data.proposed is not None:
-        axes.axvline(data.proposed, color=ACCENT, linestyle="--", linewidth=1.4)
+        axes.axvline(data.proposed, color=style.ACCENT, linestyle="--", linewidth=1.4)
         axes.annotate(
             words_of("best_step.enough", steps=data.proposed),
             (data.proposed, 1),
@@ -496,5 +491,5 @@ def draw_best_step(canvas: Canvas, data: BestStepData) -> None:
     axes.set_xlim(0, float(edges[-1]) * 1.01)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.xaxis.set_major_formatter(on_axis)
-    axes.grid(True, axis="y", color=GRID, linewidth=0.6)
+    axes.grid(True, axis="y", color=style.GRID, linewidth=0.6)
     above(canvas)

@@ -24,25 +24,9 @@ from tunewright.design.ranges import Range
 from tunewright.errors import NotFound
 from tunewright.finding import Finding, NotJudged
 from tunewright.messages import Message
+from tunewright.present.figures import style
 from tunewright.present.figures.axis import RINGED, position
-from tunewright.present.figures.figure import (
-    ACCENT,
-    BEST,
-    DOUBLE,
-    EDGE,
-    FAINT,
-    GRID,
-    HEIGHT,
-    INFEASIBLE,
-    MAP,
-    MUTED,
-    PRUNED,
-    SINGLE,
-    Figure,
-    above,
-    nothing,
-    words_of,
-)
+from tunewright.present.figures.figure import Figure, above, nothing, words_of
 from tunewright.present.figures.ticks import label_of, number, ticks
 from tunewright.store.results import Results
 
@@ -91,7 +75,10 @@ def sensitivity(
     """
     data = sensitivity_data(results, findings)
     rows = max((min(MOST, len(s.importances)) for s in data.studies), default=2)
-    size = (SINGLE if len(data.studies) <= 2 else DOUBLE, max(HEIGHT, 1.2 + 0.34 * rows))
+    size = (
+        style.SINGLE if len(data.studies) <= 2 else style.DOUBLE,
+        max(style.HEIGHT, 1.2 + 0.34 * rows),
+    )
     goal = str(results.round.goal)
     return Figure(
         "sensitivity", data, caption=_caption(data), size=size, goal=goal, drawing=_draw_sensitivity
@@ -166,14 +153,14 @@ def _draw_sensitivity(canvas: Canvas, data: SensitivityData) -> None:
             if one.name not in names:
                 continue
             row = names.index(one.name)
-            tint = ACCENT if one.matters else FAINT
+            tint = style.ACCENT if one.matters else style.FAINT
             axes.barh(row, one.share, height=0.62, color=tint)
-            axes.plot(one.interval, [row, row], color=MUTED, linewidth=1.2)
+            axes.plot(one.interval, [row, row], color=style.MUTED, linewidth=1.2)
         axes.set_title(label_of(study.study, 30), loc="left")
         axes.set_xlabel(words_of("label.share"))
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-        axes.grid(True, axis="x", color=GRID, linewidth=0.6)
+        axes.grid(True, axis="x", color=style.GRID, linewidth=0.6)
     starred = {name for study in shown for name in study.conditional}
     labels = [label_of(name, 30) + ("*" if name in starred else "") for name in names]
     grid[0].set_yticks(range(len(names)), labels)
@@ -243,7 +230,7 @@ def pair_data(
             name=unknown[0],
             known=sorted(known),
         )
-    trials = [t for t in results.trials if t.status in SHAPES]
+    trials = [t for t in results.rows if t.status in SHAPES]
     units = [position(results.studies[t.study], t) for t in trials]
     chosen, important = list(columns[:2]), False
     if len(chosen) < 2:
@@ -300,24 +287,24 @@ def _draw_pair(canvas: Canvas, data: PairData) -> None:
     if not len(data.x):
         nothing(axes, words_of("pair.nothing"))
         return
-    axes.grid(True, color=GRID, linewidth=0.6)
+    axes.grid(True, color=style.GRID, linewidth=0.6)
     ranks = data.ranks
     order = np.flatnonzero(completed)[np.argsort(-ranks[completed], kind="stable")]
     marks = axes.scatter(
         data.x[order],
         data.y[order],
         c=ranks[order],
-        cmap=MAP,
+        cmap=style.MAP,
         vmin=0.0,
         vmax=1.0,
         s=34 if len(order) <= 300 else 12,
-        edgecolors=EDGE,
+        edgecolors=style.EDGE,
         linewidths=0.5,
         rasterized=len(order) > 1500,
     )
     for rows, mark, tint, code in (
-        (~completed & ~data.pruned, "x", INFEASIBLE, "infeasible"),
-        (data.pruned, "|", PRUNED, "pruned"),
+        (~completed & ~data.pruned, "x", style.INFEASIBLE, "infeasible"),
+        (data.pruned, "|", style.PRUNED, "pruned"),
     ):
         if rows.any():
             label = words_of(f"label.{code}")
@@ -326,7 +313,7 @@ def _draw_pair(canvas: Canvas, data: PairData) -> None:
     taken: list[tuple[float, float]] = []
     for row in data.best:
         x, y = float(data.x[row]), float(data.y[row])
-        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": BEST, "linewidths": 1.2}
+        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": style.BEST, "linewidths": 1.2}
         axes.scatter(x, y, s=90, zorder=4, **ring)
         if all(abs(x - a) > 0.08 or abs(y - b) > 0.06 for a, b in taken):
             taken.append((x, y))

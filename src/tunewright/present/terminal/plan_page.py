@@ -12,8 +12,8 @@ from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.study import Cost, expected_cost
 from tunewright.errors import NotFound
-from tunewright.execution.known_lengths import known_seconds
 from tunewright.execution.prepare import advice, ready
+from tunewright.execution.progress import known_seconds
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, padded, worded, words
 from tunewright.present.terminal.round_page import roles, without_fixed
@@ -49,7 +49,7 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
     """Prepare a round as running it would, with the same refusals, and stop there."""
     prepared = ready(round, workload, search)
     before = recorded(str(workload.store), round.name)
-    ended = [trial for trial in before.trials if trial.ended] if before is not None else []
+    ended = [trial for trial in before.rows if trial.ended] if before is not None else []
     left = max(0, prepared.trials - len(ended))
     lengths = [trial.seconds for trial in ended]
     known = [] if lengths else list(_known(prepared, workload))
@@ -60,15 +60,15 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
         for suggestion in search.suggest(study, (), min(_FIRST, study.trials))
     ]
     return Plan(
-        prepared,
-        tuple(first),
-        len(ended),
-        left,
-        workers,
-        expected_cost(left, lengths or known, workers),
-        bool(known),
-        _advice(prepared, workload),
-        search.name,
+        round=prepared,
+        first=tuple(first),
+        ended=len(ended),
+        left=left,
+        workers=workers,
+        cost=expected_cost(left, lengths or known, workers),
+        cost_from_others=bool(known),
+        advice=_advice(prepared, workload),
+        search=search.name,
     )
 
 

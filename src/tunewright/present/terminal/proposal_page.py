@@ -85,7 +85,7 @@ def print_extension(results: Results, made: Extension, console: Console) -> None
             Text(worded("note", text=words.printable(note.text)), style="yellow"), soft_wrap=True
         )
     total = made.round.trials * made.new_steps
-    before = sum(t.ended for t in results.trials if t.origin is None) * made.old_steps
+    before = sum(t.ended for t in results.rows if t.origin is None) * made.old_steps
     cost = {"trials": made.round.trials, "steps": made.new_steps, "total": total}
     if before:
         said = worded("extension_cost_times", times=f"{total / before:.2g}", round=name, **cost)

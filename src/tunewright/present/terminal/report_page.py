@@ -79,7 +79,7 @@ def _print_found(entry: Entry, width: int, console: Console) -> None:
 
 def _print_all_failed(results: Results, console: Console, reader: Reader) -> None:
     """What to look at first where no trial got anywhere."""
-    ended = [trial for trial in results.trials if trial.ended]
+    ended = [trial for trial in results.rows if trial.ended]
     if not ended or any(trial.status != "failed" for trial in ended):
         return
     first = ended[0]

@@ -69,7 +69,7 @@ def verdict(results: Results) -> str:
 
 
 def _counts(results: Results) -> dict[str, Any]:
-    return {"counts": results.counts, "trials": len(results.trials)}
+    return {"counts": results.counts, "trials": results.size}
 
 
 def roles(own: Round) -> Iterator[tuple[str, str]]:
@@ -93,9 +93,10 @@ def studies_table(results: Results) -> RenderableType:
     )
     hidden = (*without_fixed(results.round), *results.round.scientific)
     for study in results.studies:
-        trials = results.of(study)
+        trials = results.rows_of(study)
         best = _best_of(results, trials)
-        counts = [str(sum(t.status == status for t in trials)) for status in present]
+        own = results.counts_of(study)
+        counts = [str(own.get(status, 0)) for status in present]
         row: list[object] = ["-", "-", ""]
         if best is not None:
             settings = words.configuration(best.configuration, hidden)
@@ -119,7 +120,7 @@ def remarks(results: Results) -> Iterator[tuple[str, str]]:
             rest = Message("round.other_reasons").text
             found = [*found[:MOST_REASONS], (rest, others)]
         for reason, numbers in found:
-            facts = {"reason": reason, "numbers": numbers, "trials": len(results.trials)}
+            facts = {"reason": reason, "numbers": numbers, "trials": results.size}
             yield status, Message("round.why_not_completed", facts).text
     if results.round.caveats:
         yield "caveats", "; ".join(words.printable(caveat.text) for caveat in results.round.caveats)
@@ -130,7 +131,7 @@ def remarks(results: Results) -> Iterator[tuple[str, str]]:
 def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None]]]:
     """Why trials ended so, most frequent first; reasons that differ in the step alone are one."""
     found: dict[str, list[int | None]] = {}
-    for trial in results.trials:
+    for trial in results.rows:
         if trial.status == status:
             own = kind(trial.reason)
             found.setdefault(words.one_line(str(own or worded("no_reason_given"))), []).append(

@@ -62,5 +62,5 @@ def cell(text: Any, style: str = "") -> Text:
 
 def earlier_line(results: Results) -> str:
     """How many earlier trials count too, and of which rounds; empty without any."""
-    counted = Counter(trial.origin[0] for trial in results.trials if trial.origin)
+    counted = Counter(trial.origin[0] for trial in results.rows if trial.origin)
     return Message("round.earlier_trials", {"rounds": dict(counted)}).text if counted else ""

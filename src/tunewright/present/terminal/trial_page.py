@@ -100,7 +100,7 @@ def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterat
             "earlier",
             _said("earlier", trial=trial.origin[1], round=words.printable(trial.origin[0])),
         )
-    ranked = [t.number for t in results.top(len(results.trials))]
+    ranked = [t.number for t in results.top()]
     if trial.number in ranked:
         yield "rank", _said("rank", rank=ranked.index(trial.number) + 1, of=len(ranked))
     if trial.measured is not None and trial.measured.n is not None:

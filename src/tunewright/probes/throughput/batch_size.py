@@ -185,13 +185,13 @@ def probe_rig(
     answer = concluded(
         subject.name,
         subject.batch_name,
-        rows,
-        best,
-        largest,
-        cost,
-        found,
-        asked.processes,
-        efficiency,
+        rows=rows,
+        best=best,
+        largest=largest,
+        cost=cost,
+        identity=found,
+        processes=asked.processes,
+        efficiency=efficiency,
     )
     answer = replace(
         answer,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import queue
 import re
 import sys
 import threading
@@ -25,12 +24,12 @@ from tunewright.design.objective import Objective, minimize
 from tunewright.design.ranges import Value
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import Assignment
-from tunewright.execution.logged_value import as_step
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.attempt import OUT_OF_MEMORY, judge
-from tunewright.execution.processes.frames import Head, Receiver, Sender
+from tunewright.execution.processes.frames import Head
+from tunewright.execution.processes.pipe_worker import PipeWorker
 from tunewright.execution.processes.program import run_program
-from tunewright.execution.processes.worker import perish
+from tunewright.execution.reported_values import as_step
 from tunewright.probes.throughput.observed import available_mb, cpu
 from tunewright.probes.throughput.subject import ProbeHandle
 
@@ -169,7 +168,15 @@ class _StampedControl:
         """What `current_run` in the program makes a handle from: no trial of a round."""
         run = self.run
         trial = Assignment(
-            0, 1, None, "", run.configuration, 0, 0, run.folder, eval_every=run.eval_every
+            trial=0,
+            attempt=1,
+            number=None,
+            round="",
+            configuration=run.configuration,
+            seed=0,
+            split_seed=0,
+            folder=run.folder,
+            eval_every=run.eval_every,
         )
         return trial, minimize("loss"), Meaning()
 
@@ -225,20 +232,20 @@ class _Program:
         return process_tree.descendants(os.getpid(), process_tree.table())
 
 
-class _CommandWorker:
+class _CommandWorker(PipeWorker):
     """Takes the rig's orders about a command."""
 
     def __init__(self, source: int, target: int, folder: Path) -> None:
         """Listen on one pipe, speak on the other."""
-        self._source, self._sender, self._folder = source, Sender(target), folder
-        self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
+        super().__init__(source, target)
+        self._folder = folder
         self._about: Head = {}
         self._command: Command | None = None
         self._program: _Program | None = None
 
     def work(self) -> NoReturn:
         """Obey until the rig goes away."""
-        threading.Thread(target=self._listen, daemon=True).start()
+        self.begin()
         while True:
             order, _ = self._orders.get()
             try:
@@ -247,13 +254,6 @@ class _CommandWorker:
                 self._silent(order["kind"])
             except Exception as error:
                 self._failed(order["kind"], f"{type(error).__name__}: {error}", memory_short=False)
-
-    def _listen(self) -> None:
-        receiver = Receiver()
-        while chunk := os.read(self._source, 2**16):
-            for message in receiver.feed(chunk):
-                self._orders.put(message)
-        perish()
 
     def _obey(self, order: Head) -> None:
         match order["kind"]:
@@ -384,10 +384,7 @@ def _open_files(pid: int) -> list[str]:
 
 def main(arguments: list[str]) -> NoReturn:
     """Begin to work."""
-    source, target = int(arguments[0]), int(arguments[1])
-    for descriptor in (source, target):
-        os.set_inheritable(descriptor, False)
-    _CommandWorker(source, target, Path(arguments[2])).work()
+    _CommandWorker(int(arguments[0]), int(arguments[1]), Path(arguments[2])).work()
 
 
 if __name__ == "__main__":

@@ -187,12 +187,30 @@ class _Search:
 
     def done(self, size: int, how: How, reserved: float, reason: str = "") -> Largest:
         if not self.seen:
-            return Largest(size, how, None, None, None, (), self.rigs.out_of_memory, reason)
+            return Largest(
+                batch_size=size,
+                how=how,
+                limit_mb=None,
+                reserved_mb=None,
+                model=None,
+                points=(),
+                out_of_memory=self.rigs.out_of_memory,
+                reason=reason,
+            )
         model = fit_line(self.points) if len(self.points) > 1 else None
         if how == "memory model" and size >= self.most:
             how = "asked" if self.most == self.rounded(self.bounds.most) else "step time"
         failures, points = self.rigs.out_of_memory, tuple(self.points)
-        return Largest(size, how, self.limit_mb, reserved, model, points, failures, reason)
+        return Largest(
+            batch_size=size,
+            how=how,
+            limit_mb=self.limit_mb,
+            reserved_mb=reserved,
+            model=model,
+            points=points,
+            out_of_memory=failures,
+            reason=reason,
+        )
 
     def fits(self, size: int) -> float | None:
         """What a size holds after two real steps; None if it does not fit.

@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import faulthandler
 import gc
 import importlib.util
 import os
-import queue
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -26,9 +23,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tunewright.execution.processes import memory, process_tree
-from tunewright.execution.processes.frames import Head, Receiver, Sender
+from tunewright.execution.processes.frames import Head
+from tunewright.execution.processes.pipe_worker import PipeWorker, show_lines
 from tunewright.execution.processes.shipping import Shipment, receive
-from tunewright.execution.processes.worker import perish
 from tunewright.probes.throughput import tap
 from tunewright.probes.throughput.loader_ladder import climb, described, stages_of, waits_at
 from tunewright.probes.throughput.observed import Counting, Looking, available_mb, identity
@@ -44,13 +41,13 @@ class Enough(BaseException):
     """Ends a training between two of its steps; past any `except Exception`."""
 
 
-class _ProbeWorker:
+class _ProbeWorker(PipeWorker):
     """Takes orders between steps."""
 
     def __init__(self, source: int, target: int, folder: Path) -> None:
         """Listen on one pipe, speak on the other."""
-        self._source, self._sender, self._folder = source, Sender(target), folder
-        self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
+        super().__init__(source, target)
+        self._folder = folder
         self._waiting: Head | None = None  # an order that ended a training, still to be obeyed
         self._about: Head = {}
         self._function: Callable[..., Any] = lambda: None
@@ -71,7 +68,7 @@ class _ProbeWorker:
 
     def work(self) -> NoReturn:
         """Obey until the rig goes away."""
-        threading.Thread(target=self._listen, daemon=True).start()
+        self.begin()
         self._import_torch()
         head, body = self._orders.get()
         try:
@@ -91,13 +88,6 @@ class _ProbeWorker:
             except (Exception, SystemExit) as error:
                 self._failed(error, "stepping" if self._announced else "building")
             self._forget()
-
-    def _listen(self) -> None:
-        receiver = Receiver()
-        while chunk := os.read(self._source, 2**16):
-            for message in receiver.feed(chunk):
-                self._orders.put(message)
-        perish()
 
     # ---- what is probed
 
@@ -378,13 +368,8 @@ def _out_of_memory(error: BaseException) -> bool:
 
 def main(arguments: list[str]) -> NoReturn:
     """Begin to work."""
-    source, target = int(arguments[0]), int(arguments[1])
-    for descriptor in (source, target):
-        os.set_inheritable(descriptor, False)
-    faulthandler.enable()
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
-    _ProbeWorker(source, target, Path(arguments[2])).work()
+    show_lines()
+    _ProbeWorker(int(arguments[0]), int(arguments[1]), Path(arguments[2])).work()
 
 
 if __name__ == "__main__":

@@ -12,20 +12,18 @@ import contextlib
 import os
 import selectors
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from tunewright.errors import WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.frames import Head, Receiver, encoded, write_all
-from tunewright.execution.processes.process import PACKAGE
+from tunewright.execution.processes.process import start_worker
 from tunewright.execution.processes.shipping import ship
 from tunewright.probes.throughput.loader_ladder import Depth, Loader, Rung, Stage
 from tunewright.probes.throughput.observed import Waits
@@ -54,18 +52,8 @@ class _Member:
         self._receiver = Receiver()
         try:
             with self._log.open("wb") as output:
-                self._process = subprocess.Popen(
-                    [
-                        *(sys.executable, "-P", "-m", worker),
-                        *(str(theirs), str(messages), str(folder)),
-                    ],
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    pass_fds=(theirs, messages),
-                    start_new_session=True,
-                    env=environment,
-                )
+                given = (str(folder),)
+                self._process = start_worker(worker, (theirs, messages), given, output, environment)
         finally:
             os.close(theirs)
             os.close(messages)
@@ -112,12 +100,7 @@ class _Member:
 
 def _environment_of(rank: int, processes: int, port: int, mark: str) -> dict[str, str]:
     """What a process finds in its environment: torchrun's variables, where there are several."""
-    given = os.environ.get("PYTHONPATH", "")
-    own: dict[str, Any] = {
-        **os.environ,
-        process_tree.MARK: mark,
-        "PYTHONPATH": f"{given}{os.pathsep}{PACKAGE}" if given else PACKAGE,
-    }
+    own = {**os.environ, process_tree.MARK: mark}
     if processes > 1:
         own |= {
             "RANK": str(rank),

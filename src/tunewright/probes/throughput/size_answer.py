@@ -464,7 +464,17 @@ def concluded(
         identity=dict(identity),
         processes=processes,
         efficiency=efficiency,
-        notes=tuple(_size_notes(rows, best, largest, cost, priced, processes, efficiency)),
+        notes=tuple(
+            _size_notes(
+                rows,
+                best,
+                largest=largest,
+                cost=cost,
+                priced=priced,
+                processes=processes,
+                efficiency=efficiency,
+            )
+        ),
         seconds=0.0,
     )
 
@@ -491,13 +501,13 @@ def revived(document: Mapping[str, Any], cost: Cost) -> BatchSizes:
     found = concluded(
         document["subject"],
         document["batch_name"],
-        rows,
-        document["knee"],
-        largest,
-        cost,
-        document["identity"],
-        document["processes"],
-        document["efficiency"],
+        rows=rows,
+        best=document["knee"],
+        largest=largest,
+        cost=cost,
+        identity=document["identity"],
+        processes=document["processes"],
+        efficiency=document["efficiency"],
     )
     unseen = tuple(message_of(one) for one in document.get("unseen", ()))
     return replace(found, seconds=document["seconds"], unseen=unseen)

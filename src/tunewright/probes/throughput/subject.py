@@ -12,7 +12,6 @@ command is timed from outside, by the step lines it prints.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import itertools
 import sys
@@ -26,6 +25,7 @@ from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import CONFIG, Command
 from tunewright.execution.processes.seeding import rank
 from tunewright.execution.workload import Workload
+from tunewright.nearest import nearest
 from tunewright.seeds import seeds
 
 MANY_STEPS = 1_000_000  # given to a training function, which is stopped long before
@@ -99,8 +99,8 @@ def _of_workload(workload: Workload, fixed: dict[str, Value]) -> Subject:
     name, steps_name = meaning.name("batch_size"), meaning.name("max_train_steps")
     shown = workload.name
     if name not in accepts.names and not accepts.takes_anything:
-        near = difflib.get_close_matches(name, accepts.names, n=1)
-        which = near[0] if near else "bs"
+        near = nearest(name, accepts.names)
+        which = near if near else "bs"
         raise DesignError(
             "throughput.workload_without_batch_size", shown=shown, name=name, which=which
         )
@@ -135,10 +135,12 @@ def _reads_steps(workload: Workload) -> bool:
 
 
 def _unknown(name: str, shown: str, names: list[str]) -> DesignError:
-    near = difflib.get_close_matches(name, names, n=1)
-    nearest = near[0] if near else None
     return DesignError(
-        "throughput.unknown_argument", subject=shown, name=name, near=nearest, known=names
+        "throughput.unknown_argument",
+        subject=shown,
+        name=name,
+        near=nearest(name, names),
+        known=names,
     )
 
 

@@ -30,8 +30,9 @@ LARGEST = 5_000_000  # bytes of a source file that is read
 UNKNOWN = object()  # a value that the source alone does not give
 Kind = Literal["float", "int", "str", "bool", "list", "other"]
 
-# how true and false are passed: as a value, a flag that is there or not, or one of two flags
-Passed = Literal["value", "flag", "negative flag", "pair"]
+# how true and false are passed: as a value, a flag that is there or not, or one of two flags;
+# json: inside another option's JSON object
+Passed = Literal["value", "flag", "negative flag", "pair", "json"]
 _MOST_DIGITS = 4000  # bits of an integer; more would take long
 _MOST_ITEMS = 200
 _LONGEST_TEXT = 10_000

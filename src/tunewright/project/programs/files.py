@@ -17,6 +17,7 @@ from tunewright.design.round_file import declaration_data
 from tunewright.design.study import dimensions_for
 from tunewright.design.workload_file import toml_key, toml_value
 from tunewright.messages import Message, words as printed
+from tunewright.project.programs.json_values import with_fields
 from tunewright.project.programs.read import Read
 from tunewright.project.programs.roles import Proposed, proposed_range
 
@@ -44,7 +45,12 @@ def template(read: Read, roles: Sequence[Proposed], given: Sequence[str]) -> Tem
     `given` are words such as `python train.py --data=imagenet`: an option that they have already is
     left as it is.
     """
-    words = [shlex.quote(one).replace("{", "{{").replace("}", "}}") for one in given]
+    inside = {
+        one.name: "{run.seed}" if one.role == "seed" else f"{{{one.name}}}"
+        for one in roles
+        if one.option.passed == "json" and (one.hyperparameter or one.role == "seed")
+    }
+    words = [shlex.quote(with_fields(one, inside)) for one in given]
     if read.style == "constants":
         at = next(n for n, word in enumerate(given) if word.endswith(".py"))
         words[at:at] = list(_WITH_VALUES)
@@ -56,6 +62,11 @@ def template(read: Read, roles: Sequence[Proposed], given: Sequence[str]) -> Tem
     passed: set[str] = set()
     for one in sorted(roles, key=lambda p: bool(p.option.option)):  # those by position first
         option = one.option
+        if option.passed == "json":
+            if one.name in inside:
+                passed.add(one.name)
+                defaults |= {} if one.role == "seed" else {one.name: option.value}
+            continue
         if option.option and {option.option, *_spellings(option.option)} & taken:
             continue
         if one.role in ("seed", "folder"):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from tunewright.messages import Message
+from tunewright.project.programs.adapters import adapter_note
 from tunewright.project.programs.argparse_options import argparse_options
 from tunewright.project.programs.config_files import (
     absl_options,
@@ -67,6 +68,7 @@ class Read:
     words: tuple[str, ...] = ()  # that the command needs before its options: a subcommand
     notes: tuple[Message, ...] = ()
     files: tuple[str, ...] = ()  # that were read
+    adapter: Message | None = None  # how the library that trains would report to a trial
 
 
 def read_program(script: Path) -> Read:
@@ -75,6 +77,11 @@ def read_program(script: Path) -> Read:
     if isinstance(first, Message):
         return Read("none", (), notes=(first,))
     sources, notes = _with_imports(first)
+    imported = [name for one in sources for name in one.imports().values()]
+    return replace(_options(first, sources, notes), adapter=adapter_note(imported))
+
+
+def _options(first: Source, sources: list[Source], notes: list[Message]) -> Read:
     classes = classes_of(sources)
     files = tuple(one.path.name for one in sources)
     for reader in (_hydra, _absl, _dataclasses, _lightning, _click, _typer, _argparse, _fire):
@@ -87,7 +94,7 @@ def read_program(script: Path) -> Read:
         return Read("configurator", tuple(own), notes=(*notes, *seeds), files=files)
     own = module_options(first)
     style: Style = "constants" if own else "none"
-    notes += [] if own else [Message("scan.nothing_found", {"path": script.name})]
+    notes += [] if own else [Message("scan.nothing_found", {"path": first.path.name})]
     notes += _seed_notes(first, own)
     return Read(style, tuple(own), notes=tuple(notes), files=files)
 

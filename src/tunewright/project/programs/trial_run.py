@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from tunewright.execution.command import Fact, command
 from tunewright.execution.growing_file import EVENTS, KINDS, FileReader, GrowingFile
 from tunewright.execution.line_proposals import propose
 from tunewright.execution.processes.program import measurement
+from tunewright.messages import Message
 from tunewright.project.programs.files import Template
 
 _MOST_FILES = 2_000  # below the folder that are looked at
@@ -81,6 +84,29 @@ class TrialRun:
     patterns: tuple[str, ...]  # of lines that are measurements
     json_lines: bool  # it prints measurements as JSON already
     files: tuple[WrittenFile, ...] = ()  # with measurements, in its folder; the best first
+
+    @property
+    def message(self) -> Message:
+        """What the run found, or why it may have found nothing."""
+        facts = {"seconds": self.seconds, "status": self.status}
+        if self.json_lines:
+            return Message("scan.tried_json", facts)
+        if self.patterns or self.files:
+            counts = {"patterns": len(self.patterns), "files": len(self.files)}
+            return Message("scan.tried", {**facts, **counts})
+        if self.status is None:
+            return Message("scan.tried_stopped", facts)
+        return Message("scan.tried_failed" if self.status else "scan.tried_nothing", facts)
+
+    @property
+    def notes(self) -> tuple[Message, ...]:
+        """A Python that may lack what the program imports, where the run failed."""
+        word = self.argv[0]
+        found = shutil.which(word) if self.status and Path(word).name.startswith("python") else None
+        if found is None or Path(found).parent == Path(sys.executable).parent:
+            return ()
+        facts = {"word": word, "found": found, "own": sys.executable}
+        return (Message("scan.other_python", facts),)
 
     @property
     def toml(self) -> tuple[str, ...]:

@@ -18,12 +18,10 @@ from tunewright.design.objective import Objective
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.search.bayesian.acquisition import Acquisition
-from tunewright.search.bayesian.candidates import Tried, every_configuration, highest
+from tunewright.search.bayesian.candidates import Acquisition, Tried, every_configuration, highest
 from tunewright.search.bayesian.feasibility import log_probability
 from tunewright.search.bayesian.history import History, history
-from tunewright.search.bayesian.model import KEEP_MOST, Model, for_search, learned
-from tunewright.search.bayesian.recipe import Recipe
+from tunewright.search.bayesian.model import KEEP_MOST, Model, Recipe, for_search, learned
 from tunewright.search.bayesian.user_prior import UserPrior, declared, remaining
 from tunewright.search.halton import Halton
 from tunewright.search.search import Suggestion

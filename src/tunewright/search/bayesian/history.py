@@ -103,7 +103,7 @@ def _compatible(
 ) -> Iterable[tuple[Mapping[str, float], float | None, float]]:
     """What this study could have made, but for its bounds: position, value, measurement error."""
     sign = -results.objective.sign
-    for trial in results.trials:
+    for trial in results.rows:
         bound = trial.bound_of(results.objective.metric)  # of one that was stopped early
         value = bound if trial.value is None else trial.value
         if value is None and trial.status != "infeasible":

@@ -84,7 +84,15 @@ def _stories(like: Parameters, prior: Prior, fit: Data) -> Iterator[tuple[float,
         # all that was seen has variance 1: what is not noise is the function
         pinned = {"noise": math.log(share), "noise_sd": _PINNED, "scale": math.log(1 - share)}
         own = replace(prior, **pinned)
-        top = fitted(like.kernel, like.group, columns, fit.features, fit.values, own, fit.doubt)
+        top = fitted(
+            like.kernel,
+            like.group,
+            columns=columns,
+            features=fit.features,
+            values=fit.values,
+            prior=own,
+            doubt=fit.doubt,
+        )
         logs = np.log([*top.lengths, top.scale, top.noise])
         given = (like.kernel, squares, fit.values, own, fit.doubt)
         spread = _spread(logs, *given)

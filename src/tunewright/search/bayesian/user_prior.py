@@ -2,9 +2,9 @@
 
 A belief is a density over a range, mixed with an even one, so that no value is ever ruled out.
 Every other quasi-random trial at the start is drawn from it; afterwards its logarithm, times a
-weight that falls with the number of outcomes, is added to that of the expected improvement (as in
-piBO). Each belief is dropped once fewer of the best trials lie in its region than chance would put
-there.
+weight that falls with the square of the number of outcomes, is added to that of the expected
+improvement (as in piBO, but faster). Each belief is dropped once fewer of the best trials lie in
+its region than chance would put there, or once trials in its region are worse than the others.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _REACH = 2.0  # standard deviations: the region in which a belief expects the be
 _BEST = 4  # one of so many outcomes counts among the best
 _LEAST_BEST = 3
 _MOST_LOOKS = 100  # outcomes: a belief that held so long hardly weighs any more
+_FEWEST_SIDES = 3  # outcomes inside a region, and outside, before the two are compared
+_FULL = 10  # outcomes: here a belief weighs strength / 10, and less with their square
 _NARROWEST = 1e-3  # standard deviation, in ranges
 _LEVEL = 0.1  # probability by chance below which the trials contradict a belief
 _GRID = np.linspace(0.0, 1.0, 1025)
@@ -139,14 +141,16 @@ def declared(encoding: Encoding) -> UserPrior:
 def remaining(prior: UserPrior, known: History, strength: float) -> UserPrior:
     """Those that the trials do not contradict, weighted by how many trials there are."""
     kept = tuple(one for one in prior.columns if not contradicted(one, known))
-    return replace(prior, columns=kept, weight=strength / max(len(known.rows), 1))
+    return replace(prior, columns=kept, weight=strength * _FULL / max(len(known.rows), 1) ** 2)
 
 
 def contradicted(column: Column, known: History) -> bool:
-    """Whether at some time too few of the best trials lay in the region of a belief.
+    """Whether at some time the trials spoke against the region of a belief.
 
-    Of the best quarter, as few or fewer inside would be less probable than 10 % if the region did
-    not matter. Once dropped, a belief stays so: trials are looked at in the order of their index.
+    Too few of the best lay in it: of the best quarter, as few or fewer inside would be less
+    probable than 10 % if the region did not matter. Or those inside were worse: by a rank-sum test
+    of all inside against all outside, at 10 % too. Once dropped, a belief stays so: trials are
+    looked at in the order of their index.
     """
     positions = known.rows[: known.own, column.number]
     active = ~np.isnan(positions)
@@ -158,7 +162,26 @@ def contradicted(column: Column, known: History) -> bool:
         seen = int(inside[order].sum())
         if _at_most(seen, best, int(inside[:count].sum()), count) < _LEVEL:
             return True
+        if _as_bad(values[:count], inside[:count]) < _LEVEL:
+            return True
     return False
+
+
+def _as_bad(values: Array, inside: npt.NDArray[np.bool_]) -> float:
+    """The probability by chance that those inside are so much worse than the others, by ranks.
+
+    The normal approximation without a correction for ties, which makes it larger; 1 where either
+    side has too few.
+    """
+    from scipy.special import ndtr
+
+    own, others = values[inside], values[~inside]
+    if min(len(own), len(others)) < _FEWEST_SIDES:
+        return 1.0
+    worse = float((own[:, None] > others).sum() + (own[:, None] == others).sum() / 2)
+    pairs = len(own) * len(others)
+    spread = math.sqrt(pairs * (len(values) + 1) / 12)
+    return float(ndtr(-(worse - pairs / 2 - 0.5) / spread))
 
 
 def _at_most(seen: int, drawn: int, inside: int, of: int) -> float:

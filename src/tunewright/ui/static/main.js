@@ -4,12 +4,13 @@ import { html, render, useEffect, useState } from "./vendor/htm-preact.js";
 import { parsed } from "./address.js";
 import { Campaign, Probes } from "./campaign.js";
 import { Compare } from "./compare.js";
+import { Diagnose } from "./diagnose.js";
 import { Home } from "./home.js";
 import { Round } from "./round.js";
 import { Trial } from "./trial.js";
 import { word, wordOr } from "./words.js";
 
-const PAGES = { home: Home, round: Round, trial: Trial, compare: Compare, campaign: Campaign, probes: Probes };
+const PAGES = { home: Home, round: Round, trial: Trial, compare: Compare, campaign: Campaign, probes: Probes, diagnose: Diagnose };
 
 function App() {
   const [place, setPlace] = useState(parsed(location.hash));

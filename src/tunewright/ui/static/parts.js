@@ -105,5 +105,8 @@ export const seconds = (s) => html`<span title=${`${s} s`}>${duration(s)}</span>
 /** A link to a trial's page. @param {string} round @param {number | string} trial */
 export const toTrial = (round, trial) => `#/trial/${encodeURIComponent(round)}/${trial}`;
 
+/** A link to what the curves of a trial show. @param {string} round @param {number | string} trial */
+export const toDiagnosis = (round, trial) => `#/diagnose/${encodeURIComponent(round)}/${trial}`;
+
 /** A link to a round's page. @param {string} round */
 export const toRound = (round) => `#/round/${encodeURIComponent(round)}`;

@@ -3,7 +3,7 @@
 import { json, ofRound } from "./api.js";
 import { paired } from "./curves.js";
 import { Overlay } from "./overlay.js";
-import { Command, Notes, Stale, Status, Stop, Tile, toRound, toTrial, Waiting } from "./parts.js";
+import { Command, Notes, Stale, Status, Stop, Tile, toDiagnosis, toRound, toTrial, Waiting } from "./parts.js";
 import { useLoaded, useRepeatedly } from "./hooks.js";
 import { html, useEffect, useRef } from "./vendor/htm-preact.js";
 import { age, duration, number, says, shown, word } from "./words.js";
@@ -46,7 +46,7 @@ export function Trial({ parts }) {
       <h2>${word("attempts")}</h2><${Attempts} all=${trial.attempted} />
       <h2>${word("snapshots")}</h2>${trial.snapshots.length ? html`<ul class="plain">${trial.snapshots.map((/** @type {any} */ s) => html`<li>${Object.entries(s).map(([k, v]) => html`<span class="fact"><small>${k}</small> ${shown(v)}</span> `)}</li>`)}</ul>`
         : html`<p class="state empty">${word("noSnapshots")}</p>`}</section></div>
-    <h2>${word("curves")}</h2>
+    <h2>${word("curves")}${trial.diagnosed && html` <small><a href=${toDiagnosis(name || "", trial.number)}>${word("diagnose")}</a></small>`}</h2>
     ${!curves.data ? html`<${Waiting} of=${curves} />` : !Object.keys(logged).length ? html`<p class="state empty">${word("noCurves")}</p>`
       : html`<div class="panels wide">${paired(Object.keys(logged), trial.metric).map(({ main, train }) => html`<${Overlay} key=${main} name=${train ? `${main} (${word("validation")}), ${train} (${word("training")})` : main}
         curves=${[main, train].filter(Boolean).map((m, i) => ({ label: m, ...logged[/** @type {string} */ (m)], dash: i > 0, ink: 0 }))} />`)}</div>`}

@@ -75,7 +75,7 @@ export function Verdict({ round, changes, active, children }) {
 }
 
 /** One entry of the checklist; those that share its verdict are folded. @param {{finding: any, open?: boolean}} props */
-function Finding({ finding, open = false }) {
+export function Finding({ finding, open = false }) {
   const [first, ...rest] = finding.found;
   const about = (/** @type {any} */ one) => (one.about ? `${one.about}: ` : "");
   const evidence = (/** @type {any} */ one) => html`<ul>${one.evidence.map((/** @type {string} */ line) => html`<li>${line}</li>`)}</ul>`;

@@ -29,6 +29,8 @@ export const WORDS = {
   probes: "Probes",
   probe: "Probe",
   compare: "Compare",
+  diagnose: "Diagnose",
+  noneWarns: "No question draws a warning.",
   search: "Search rounds",
   running: "running",
   question: "Question",

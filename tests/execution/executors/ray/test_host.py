@@ -15,7 +15,7 @@ from tests.execution.driving import OBJECTIVE, assignment
 import tunewright
 from tunewright.execution.executors.executor import Began, Ended, Logged, Saved
 from tunewright.execution.executors.limits import Limits
-from tunewright.execution.executors.loads import Load, Loads
+from tunewright.execution.executors.pooled import Load, Loads
 from tunewright.execution.executors.ray.host import Host, Printed, at_home
 from tunewright.execution.workload import Workload
 

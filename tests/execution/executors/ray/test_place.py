@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tunewright.execution.executors.ray.crew import Place, first_words
 from tunewright.execution.executors.ray.host import Arrived
-from tunewright.execution.executors.ray.place import Place, first_words
 
 exceptions = pytest.importorskip("ray.exceptions")
 

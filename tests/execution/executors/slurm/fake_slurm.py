@@ -162,14 +162,23 @@ def node(cluster: Cluster, arguments: list[str]) -> int:
 def squeue(cluster: Cluster, arguments: list[str]) -> int:
     (jobs,) = [a.partition("=")[2].split(",") for a in arguments if a.startswith("--jobs=")]
     for task in cluster.tasks():
-        if task.partition("_")[0] in jobs:
+        if task.partition("_")[0] in jobs and not never_ran(cluster, task):
             print(f"{task}|{cluster.get(task)['state']}")
     return 0
+
+
+def never_ran(cluster: Cluster, task: str) -> bool:
+    """Cancelled while it waited: Slurm 22.05 then knows the job, but not the task."""
+    known = cluster.get(task)
+    return known["state"] == "CANCELLED" and known["pid"] is None
 
 
 def scontrol(cluster: Cluster, arguments: list[str]) -> int:
     if not cluster.path(arguments[-1]).exists():
         print("slurm_load_jobs error: Invalid job id specified", file=sys.stderr)
+        return 1
+    if never_ran(cluster, arguments[-1]):
+        print(f"Job {arguments[-1]} not found")
         return 1
     print(f"JobId=1 JobState={cluster.get(arguments[-1])['state']} Reason=None")
     return 0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -71,11 +69,15 @@ def test_the_contract_on_the_fake(cluster: Cluster) -> None:
     check_executor(Slurm(workers=2, poll_s=0.1), PATIENCE_S)
 
 
-@pytest.mark.slow
-def test_the_contract_on_a_real_slurm() -> None:
-    if shutil.which("sinfo") is None or subprocess.run(["sinfo"], capture_output=True).returncode:
-        pytest.skip("no Slurm answers here")
-    check_executor(Slurm(workers=2, poll_s=0.5), 120)
+def test_a_trial_stopped_while_it_waits_ends(cluster: Cluster, tmp_path: Path) -> None:
+    (cluster.folder / "hold").touch()
+    executor = Slurm(workers=2, poll_s=0.1)
+    executor.start(WORKLOAD, [assignment(tmp_path, trial=1), assignment(tmp_path, trial=2)])
+    executor.stop(1, grace_s=100)
+    told = until(executor, has(Ended))
+    assert (ended(told).trial, ended(told).outcome.status) == (1, "stopped")
+    assert ended(told).outcome.reason.code == "stopped.before_start"  # type: ignore[union-attr]
+    executor.close()
 
 
 def test_a_bad_partition_is_refused_before_anything_is_queued(cluster: Cluster) -> None:

@@ -21,8 +21,8 @@ import tunewright
 from tunewright.execution.executors import devices
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Saved
 from tunewright.execution.executors.limits import Limits
-from tunewright.execution.executors.loads import Load
 from tunewright.execution.executors.pool import Isolate, Pool, Seat
+from tunewright.execution.executors.pooled import Load
 from tunewright.execution.processes.output import HEAD, TAIL
 from tunewright.messages import Message
 

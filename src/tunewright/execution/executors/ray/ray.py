@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from tunewright.execution.executors.executor import Assignment, Event
+from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.loads import Loads
 from tunewright.execution.executors.pool import Isolate
+from tunewright.execution.executors.pooled import Pooled
 from tunewright.execution.executors.ray.cluster import Cluster, join
 from tunewright.execution.executors.ray.crew import Crew
-from tunewright.execution.executors.ray.resources import checked, no_room, room
-from tunewright.execution.executors.ray.room import Room
+from tunewright.execution.executors.ray.resources import Room, checked, no_room, room
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
 
 @dataclass
-class Ray:
+class Ray(Pooled[Crew]):
     """Several trials at once on the nodes of a Ray cluster, each in a separate process.
 
     `resources` are what one trial takes, as Ray names them: `{"CPU": 4, "GPU": 0.5}`, `"memory"` in
@@ -41,8 +39,6 @@ class Ray:
     grows: bool = False  # the cluster adds nodes when trials wait: never refuse for want of room
 
     _cluster: Cluster | None = field(default=None, init=False, repr=False, compare=False)
-    _crew: Crew | None = field(default=None, init=False, repr=False, compare=False)
-    _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
     _room: Room | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,32 +69,17 @@ class Ray:
     def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
         """Begin these attempts; those without a seat wait for one."""
         load = self._loads.of(workload)
-        if self._crew is None:
+        if self._pool is None:
             self._join()
-            self._crew = Crew(self._limits, self.isolate, self._needs, lambda: self.slots)
-        self._crew.start(load, assignments)
-
-    def events(self, timeout_s: float) -> list[Event]:
-        """What has happened since the last call; waits up to `timeout_s` for the first of it."""
-        if self._crew is None:
-            time.sleep(timeout_s)
-            return []
-        return self._crew.events(timeout_s)
-
-    def stop(self, trial: int, grace_s: float) -> None:
-        """Ask a trial to save, and end it with all it has started after the grace period."""
-        if self._crew is not None:
-            self._crew.stop(trial, grace_s)
+            self._pool = Crew(self._limits, self.isolate, self._needs, lambda: self.slots)
+        self._pool.start(load, assignments)
 
     def close(self) -> None:
         """End everything that still runs and leave the cluster; the next `start` begins anew."""
-        crew, self._crew = self._crew, None
         cluster, self._cluster = self._cluster, None
-        self._loads.clear()
         self._room = None
         try:
-            if crew is not None:
-                crew.close()
+            super().close()
         finally:
             if cluster is not None:
                 cluster.close()

@@ -18,7 +18,7 @@ from typing import Any
 
 from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.executors.limits import Limits
-from tunewright.execution.executors.loads import Load
+from tunewright.execution.executors.pooled import Load
 from tunewright.execution.processes.frames import Receiver, encoded
 from tunewright.execution.processes.process import python_path
 from tunewright.execution.processes.worker import as_assignment, as_fields

@@ -89,7 +89,9 @@ class Slurmctl:
         """`scontrol show job`, which remembers a job for some minutes after its end."""
         done = _run("scontrol", "--oneliner", "show", "job", f"{task[0]}_{task[1]}")
         if done.returncode != 0:
-            if "Invalid job id" in done.stderr + done.stdout:
+            said = done.stderr + done.stdout
+            # a task that was cancelled while it waited is "not found", although its job is there
+            if "Invalid job id" in said or "not found" in done.stdout:
                 return GONE
             raise SchedulerDown(_said(done))
         found = re.search(r"\bJobState=(\w+)", done.stdout)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tunewright.execution.executors.executor import Assignment, Began, Ended, Event
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.loads import Loads
+from tunewright.execution.executors.pooled import Loads
 from tunewright.execution.executors.slurm.job import Batch, Order, job_name, script
 from tunewright.execution.executors.slurm.mailbox import Inbox
 from tunewright.execution.executors.slurm.scheduler import (
@@ -285,10 +285,11 @@ class Slurm:
                 continue
             one.silent_since = now if one.silent_since is None else one.silent_since
             if now - one.silent_since >= min(_SETTLE_S, 2 * self.poll_s):
-                state = self.scheduler.state(one.task)
-                self._read(one)
-                if one in self._running and state not in ACTIVE:
-                    self._end(one, *self._outcome(state, one))
+                with contextlib.suppress(SchedulerDown):  # one task's answer delays no other
+                    state = self.scheduler.state(one.task)
+                    self._read(one)
+                    if one in self._running and state not in ACTIVE:
+                        self._end(one, *self._outcome(state, one))
 
     def _overdue(self, one: _Running, now: float) -> None:
         """End a task whose trial did not stop within its grace period."""
