@@ -19,21 +19,7 @@ SOURCES = {
 }
 PAGES_AND_README = [*PAGES, ROOT / "README.zh-CN.md"]
 NUMBER = re.compile(r"(?<![\w.])(?:\d[\d,]*(?:\.\d+)?|\.\d+)")
-NUMERALS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-]
+NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 COMMAND = re.compile(r"(?:^\$ |`)((?:tunewright |scripts/)[^`#\n]*)", re.MULTILINE)
 ENGLISH = re.compile(r"(?<![\w`./<{-])[a-z]{2,}(?: [a-z]{2,}){3,}")
 

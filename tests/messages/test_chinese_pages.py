@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from tests.golden import cases
 from tests.messages.test_chinese import CHINESE, ENGLISH
 
@@ -55,3 +56,54 @@ def test_a_page_is_chinese(
     lines = [CODE.sub("", line) for line in text.splitlines()]
     english = [found for line in lines for found in ENGLISH.findall(line) if found not in stored]
     assert not english, "\n".join(english)
+
+
+PREVIEWS = ("tune --trials 20 --dry-run", "believe searching", "budget show")
+WRONG = ("nosuch", "check --nope rate", "check", "trial rate x", "check no_such_round")
+
+
+@pytest.mark.parametrize("command", [*PREVIEWS, *WRONG, "check --help", "probe --help", "--help"])
+def test_previews_errors_and_help_are_chinese(
+    command: str, project: Path, stored: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    text = printed(project, tuple(command.split()))
+    assert CHINESE.search(text), text
+    lines = [CODE.sub("", line) for line in text.splitlines()]
+    english = [found for line in lines for found in ENGLISH.findall(line) if found not in stored]
+    assert not english, "\n".join(english)
+
+
+@pytest.mark.parametrize("command", ["check rate_2", "next optimizer", "show rate", "nosuch"])
+def test_json_is_the_same_in_both_languages(command: str, project: Path) -> None:
+    made = []
+    for spoken in ("en", "zh"):
+        out = StringIO()
+        with chdir(project), redirect_stdout(out), redirect_stderr(out):
+            main(["--lang", spoken, *command.split(), "--json"])
+        made.append(out.getvalue())
+    assert made[0] == made[1] and made[0].lstrip().startswith("{")
+
+
+def test_the_report_is_chinese_with_its_page_and_script(project: Path, stored: str) -> None:
+    target = project / "report_zh.html"
+    printed(project, ("report", "optimizer", "--out", str(target)))
+    page = target.read_text(encoding="utf-8")
+    assert '<html lang="zh"' in page and "CHINESE_SAYS" in page
+    body = re.sub(r"(?s)<(script|style|svg)\b.*?</\1>|<code>.*?</code>", " ", page)
+    shown = [CODE.sub("", one).strip() for one in re.findall(r">([^<]+)<", body)]
+    assert sum(bool(CHINESE.search(one)) for one in shown) > 40
+    found = [words for one in shown for words in ENGLISH.findall(one)]
+    assert not [words for words in found if words not in stored]
+
+
+def test_columns_of_a_table_begin_in_the_same_cell(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Chinese character takes two columns of a terminal; headings and cells count them alike."""
+    monkeypatch.setenv("COLUMNS", "200")
+    head, *rows = printed(project, ("ls",)).splitlines()
+    start = cell_len(head[: head.index("目标")])
+    kept = [row for row in rows if re.search(r"m(?:in|ax)imize \w", row)]
+    found = {cell_len(row[: re.search(r"m(?:in|ax)imize \w", row).start()]) for row in kept}  # type: ignore[union-attr]
+    assert len(kept) > 10 and found == {start}

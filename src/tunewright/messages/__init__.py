@@ -112,7 +112,7 @@ class Words:
 
     def __str__(self) -> str:
         """Headline and evidence on one line."""
-        return ". ".join([self.headline, *self.evidence])
+        return words.phrase("stop").join([self.headline, *self.evidence])
 
 
 def text(code: str, facts: Facts, reader: Reader | None = None) -> Text:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 PHRASES: Mapping[str, str] = {
     "and": " and ",
+    "stop": ". ",
     "in": "{name} in {range}",
     "and_more": "{shown} and {more} more",
     "about": "about {one}",

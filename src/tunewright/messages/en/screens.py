@@ -109,6 +109,9 @@ SENTENCES: dict[str, Template] = {
         "{studies:count study/studies} of {each}: {trials:count trial}, {ended} of them "
         "ended already ({search})"
     ),
+    "screen.belief.saturated": "tuning has likely saturated",
+    "screen.belief.few": "{trials} trials: from {enough} on, saturation of tuning can be judged",
+    "screen.belief.pays": "more trials are expected to pay",
     "screen.belief.map": "feasible where the others are as recommended:",
     "screen.belief.learned": "learnt from {trials:count trial}",
     "screen.belief.earlier": ", {count} of them of earlier rounds",

@@ -26,7 +26,7 @@ def _of(facts: Facts, names: tuple[str, ...]) -> str:
         used, limit = spent.get(name) or 0, budget[name]
         shown = amount(name, limit, budget.get("currency") or "")
         used_shown = f"{used:.2f}" if name == "money" else words.number(round(used, 4))
-        parts.append(f"{shown}中的 {used_shown}")
+        parts.append(f"{used_shown} / {shown}")
     return "，".join(parts)
 
 

@@ -212,7 +212,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "advice.several_scientific": _several_scientific,
     "advice.sobol": (
-        "同时搜索 {dimensions} 个超参数：Halton 点超过 {most} 个就会变差，所以改用加扰 Sobol 点，"
+        "同时搜索 {dimensions} 个超参数：超过 {most} 个时 Halton 点不再均匀，所以改用加扰 Sobol 点，"
         "增加超参数时它们不会保持不变。请固定一些。"
     ),
     "advice.strength_scientific": (

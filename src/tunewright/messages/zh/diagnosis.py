@@ -202,7 +202,7 @@ ACTIONS: dict[str, Template] = {
     "diagnosis.do.still_improving.2": "让学习率到结束时衰减为零",
     "diagnosis.do.saturated.1": "训练更少步，省下的用于更多试验",
     "diagnosis.do.noise.1": "衰减学习率、平均权重，或用更多数据评估",
-    "diagnosis.do.periodicity.1": "每一轮重新打乱训练数据",
+    "diagnosis.do.periodicity.1": "每个 epoch 重新打乱训练数据",
     "diagnosis.do.gradient_norm.1": "裁剪梯度范数，或给学习率加预热",
     "diagnosis.do.learned.1": "先拟合十个样本；若不行，请找错误",
     "diagnosis.do.schedule.1": "查看优化器在哪里得到学习率",

@@ -62,7 +62,7 @@ def _small_rates(facts: Facts) -> list[str]:
 def step_variance(verdict: str, facts: Facts) -> list[str]:
     """Does the objective jump between evaluations late in training?"""
     metric, yardstick = short(facts["metric"]), facts["compared_with"]
-    what = "挑选后期最好的一次评估可占便宜" if facts["chosen"] else "最后的值跳动"
+    what = "挑后期最好的一次评估会偏乐观" if facts["chosen"] else "最后的值跳动"
     if yardstick is None:
         return [
             f"没有可与 {metric} 后期跳动相比的尺度",
@@ -105,7 +105,7 @@ def validation_size(verdict: str, facts: Facts) -> list[str]:
     if facts["needed"] is not None:
         evidence.append(f"约需 {facts['needed']} 个样本才能分辨")
     if facts["optimism"] > 0.1 * facts["resolves"]:
-        evidence.append(f"从最好试验的各次评估中挑选最好的一次，约占便宜 {facts['optimism']:.2g}")
+        evidence.append(f"从最好试验的各次评估中挑最好的一次，约偏乐观 {facts['optimism']:.2g}")
     if facts["seeds_matter_more"]:
         evidence.append("重复之间的差异更大：先重复试验，再增加样本")
     size = "足以" if verdict == "ok" else "太小，不足以"

@@ -110,12 +110,12 @@ def _at_end(e: Facts) -> str:
     """The headline about one end of a range."""
     where = f"{_short(e['column'])} 的{SIDES[e['seen']['side']]}"
     if e["wall"] is not None:
-        return f"最好的试验位于{where}，紧挨发散区"
+        return f"最好的试验位于 {where}，紧挨发散区"
     if e["bound"] is not None:
-        return f"最好的试验位于{where}，那里是自然边界"
+        return f"最好的试验位于 {where}，那里是自然边界"
     if e["seen"]["rule"] == "lone":
-        return f"有一次好得多的试验位于{where}"
-    return f"最好的试验扎堆在{where}"
+        return f"有一次好得多的试验位于 {where}"
+    return f"最好的试验扎堆在 {where}"
 
 
 def _edge(e: Facts, best: str = "最好") -> str:

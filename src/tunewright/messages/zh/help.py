@@ -44,7 +44,7 @@ LABELS: Mapping[str, str] = {
         "用原来的种子和设置重新训练一次试验，并与记录比较。"
     ),
     "Measure the selected checkpoints of the best trials properly, and record it as metrics.": (
-        "认真测量最好试验选出的检查点，并记录为指标。"
+        "对最好的几次试验选出的检查点做正式评估，记录为指标。"
     ),
     "Look at the test set, for the one trial that was chosen; every look is counted.": (
         "为选定的那次试验查看测试集；每次查看都计数。"

@@ -116,7 +116,7 @@ LABELS: Mapping[str, str] = {
         "每个 GPU 上在一个进程里同时训练这么多次试验。"
     ),
     "Copy every trial to mlflow, tensorboard, wandb, trackio or swanlab; may be repeated.": (
-        "把每次试验抄送到 mlflow、tensorboard、wandb、trackio 或 swanlab；可给多次。"
+        "把每次试验同时写到 mlflow、tensorboard、wandb、trackio 或 swanlab；可给多次。"
     ),
     "mlflow, tensorboard, wandb, trackio or swanlab; those of tunewright.toml by default.": (
         "mlflow、tensorboard、wandb、trackio 或 swanlab；默认用 tunewright.toml 中的。"

@@ -62,7 +62,7 @@ LABELS: Mapping[str, str] = {
     # ---- lines of a launch and of a lineage
     "candidate": "候选",
     "baseline": "基线",
-    "claim": "结论针对",
+    "claim": "结论",
     "asks": "要求",
     "history": "历史",
     "finds": "能发现",

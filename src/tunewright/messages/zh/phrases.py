@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 PHRASES: Mapping[str, str] = {
     "and": " 和 ",
+    "stop": "。",
     "in": "{name} ∈ {range}",
     "and_more": "{shown} 等，另有 {more} 个",
     "about": "约 {one}",

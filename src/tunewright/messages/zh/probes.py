@@ -8,7 +8,7 @@ from tunewright.messages import Facts, Template, declared, sentence, words
 DISGUISED = "这只是变相降低学习率：请直接降低学习率"
 OTHERS = "请试其他办法：归一化与残差连接、分支零初始化、换优化器，最后才是更低的学习率"
 SIDES = {"high": "上", "low": "下", "upper": "上", "lower": "下"}
-UNITS = {"steps": "步", "epochs": "轮"}  # of training
+UNITS = {"steps": "步", "epochs": "个 epoch"}  # of training
 WRONGS = {
     "diverged": "发散",
     "rose above its start": "升到初始值以上",
@@ -176,7 +176,7 @@ def _reached(facts: Facts) -> str:
 
 def _plateau(facts: Facts) -> str:
     return (
-        f"训练数据始终没有拟合：{facts['length']} {_unit(facts)}之后最好的是{_reached(facts)}，"
+        f"训练数据始终没有拟合：{facts['length']} {_unit(facts)} 之后最好的是{_reached(facts)}，"
         "训练的后半段没有进展。请给出够好的值（at_most=，--at-most），或训练能拟合它的模型。"
     )
 
@@ -184,7 +184,7 @@ def _plateau(facts: Facts) -> str:
 def _none_fits(facts: Facts) -> str:
     return (
         f"从 {facts['low']:g} 到 {facts['high']:g} 的恒定学习率，没有一个在 {facts['length']} "
-        f"{_unit(facts)}之内拟合训练数据"
+        f"{_unit(facts)} 之内拟合训练数据"
     )
 
 
@@ -370,7 +370,7 @@ ANSWERS: dict[str, tuple[Template, Template]] = {
         _none_at_edge,
     ),
     "probe.train_steps.compute_bound": (
-        lambda facts: f"调优受算力限制：{facts['length']} {_unit(facts)}之内没有一个拟合",
+        lambda facts: f"调优受算力限制：{facts['length']} {_unit(facts)} 之内没有一个拟合",
         _compute_bound,
     ),
     "probe.critical_batch.no_goal": (
@@ -461,7 +461,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "probe.train_steps.no_length": (
         "最初训练多长：max_train_steps=1000（--max-train-steps 1000），或 "
-        "{declare.means.steps_per_epoch}，用 20 轮"
+        "{declare.means.steps_per_epoch}，用 20 个 epoch"
     ),
     "probe.train_steps.no_value": ("{name} 的值：fixed={{{name!r}: ...}}（--fixed {name}=...）"),
     "probe.off_value": _off_value,

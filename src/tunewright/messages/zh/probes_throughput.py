@@ -129,7 +129,7 @@ def _size_line(facts: Facts) -> str:
 def _fits_line(facts: Facts) -> str:
     held, limit = facts["held_mb"], facts["limit_mb"]
     of = "放得下" if limit is None else f"{limit:,.0f} MB 中的 {held:,.0f} MB"
-    return f"批量大小 {facts['batch_size']}：真实的一步{'' if limit is None else '占'}{of}"
+    return f"批量大小 {facts['batch_size']}：真实的一步{'' if limit is None else '占 '}{of}"
 
 
 def _largest(facts: Facts) -> str:

@@ -18,7 +18,7 @@ def _devices(facts: Facts) -> str:
 
 
 def _locks(facts: Facts) -> str:
-    state = "有效" if facts["hold"] else "会被授予两次"
+    state = "有效" if facts["hold"] else "无效：可能同时授予两个进程"
     return f"{facts['folder']}（{facts['file_system'] or '未知文件系统'}）中的文件锁{state}"
 
 

@@ -42,7 +42,7 @@ def _spent(facts: Facts) -> str:
     left = "" if facts["runs_left"] is None else f"；还剩 {facts['runs_left']} 次"
     return (
         f"预算已用完：{words.count(facts['runs'], 'run')}，{facts['hours']:.3g} 小时{left}，"
-        f"需要 {facts['needed']} 次。预算大时，会为报数保留 16 次运行。"
+        f"需要 {facts['needed']} 次。预算较大时，为报告总改进保留 16 次运行。"
     )
 
 
@@ -89,7 +89,7 @@ SENTENCES: dict[str, Template] = {
     "referee.baseline_failed": _baseline_failed,
     "referee.budget_spent": _spent,
     "referee.few_quote_runs": "报出总改进，两端各至少需要 {least} 次运行，而不是 {runs}。",
-    "referee.nothing_kept": "还没有保留任何改动：没有可报数或审核的改进。",
+    "referee.nothing_kept": "还没有保留任何改动：没有可报告或审核的改进。",
     "referee.quote_failed": "给出值的运行太少：{failed:count run}失败。",
     # ---- pages
     "referee.begun": (

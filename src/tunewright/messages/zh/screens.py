@@ -102,6 +102,9 @@ SENTENCES: dict[str, Template] = {
         "{studies:count study/studies}，各 {each} 次：{trials:count trial}，其中 {ended} 次已"
         "结束（{search}）"
     ),
+    "screen.belief.saturated": "调优很可能已经饱和",
+    "screen.belief.few": "{trials} 次试验：从 {enough} 次起才能判断调优是否饱和",
+    "screen.belief.pays": "预期更多试验仍有改进",
     "screen.belief.map": "其他超参数取推荐值时可行的概率：",
     "screen.belief.learned": "依据 {trials:count trial}",
     "screen.belief.earlier": "，其中 {count} 次来自较早的轮次",

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tunewright.design.ranges import Value
 from tunewright.design.study import Study
+from tunewright.messages import worded
 from tunewright.search.bayesian.bayesian import LEAST_KNOWN, Bayesian, first_trials, recommended
 from tunewright.search.bayesian.feasibility import log_probability
 from tunewright.search.bayesian.history import History, history
@@ -36,7 +37,6 @@ _LEAST_TRIALS = 20  # before anything is called saturated
 _LEAST_NEAR = 3  # trials about as good as the best: one alone may be the rim of something deeper
 _NEAR = 3.0  # times the worthwhile gain: about as good
 _LAST = 10  # trials that brought no worthwhile gain
-SATURATED = "tuning has likely saturated"
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def confirmed(known: History, model: Model, worthwhile: float) -> bool:
 
 def _says(saturated: bool, outcomes: int, enough: int) -> str:
     if saturated:
-        return SATURATED
+        return worded("belief.saturated")
     if outcomes < enough:
-        return f"{outcomes} trials: from {enough} on, saturation of tuning can be judged"
-    return "more trials are expected to pay"
+        return worded("belief.few", trials=outcomes, enough=enough)
+    return worded("belief.pays")
