@@ -25,6 +25,8 @@ export const CHINESE = {
   probes: "探测",
   probe: "探测",
   compare: "比较",
+  diagnose: "诊断",
+  noneWarns: "没有一项引发警告。",
   search: "搜索轮次",
   running: "运行中",
   question: "问题",
