@@ -40,8 +40,13 @@ def measured(
     It trains: about 4 % of one training, in a store that is thrown away. The budget's gate counts
     both short trainings.
 
-        timing = tw.costs.measured(workload, {"learning_rate": 0.1, "max_train_steps": 5000})
-        tw.budgets.cost_of([tw.budgets.Trainings(20, steps=5000)], [timing], basis="measured")
+    >>> import tunewright as tw
+    >>> def train(run, rate=0.1, max_train_steps=300):
+    ...     for step in run.steps(max_train_steps):
+    ...         run.log(step, error=rate)
+    >>> own = tw.Workload(train, tw.minimize("error"), executor=tw.executors.Inline())
+    >>> measured(own, {"max_train_steps": 300}, "off").steps
+    300.0
 
     Args:
         workload: the training program.
