@@ -107,7 +107,7 @@ def write(folder: Path, files: Files, known: Files) -> None:
 
 # the sources: how a whole one is made, altered and imported
 
-Made = Callable[[Path], None]
+Made = Callable[[Path], object]
 Alter = Callable[[Files, random.Random], Mapping[str, bytes]]
 Read = Callable[[Path], Results]
 
@@ -309,10 +309,6 @@ def make_trackio(folder: Path) -> None:
         database.execute("PRAGMA journal_mode = delete")  # a copy in memory has no other
 
 
-def make_swanlab(folder: Path) -> None:
-    test_real_files.unpacked(folder, "swanlab", "0.10.3")
-
-
 SOURCES: dict[str, tuple[Made, Alter, Read]] = {
     "csv": (make_csv, alter, lambda f: importers.tables(f / "t.csv", objective=LOSS)),
     "json": (
@@ -355,7 +351,7 @@ SOURCES: dict[str, tuple[Made, Alter, Read]] = {
         lambda f: importers.trackio(f, objective=test_real_files.LOSS),
     ),
     "swanlab": (
-        make_swanlab,
+        lambda f: test_real_files.unpacked(f, "swanlab", "0.10.3"),
         alter,
         lambda f: importers.swanlab(f, objective=test_real_files.LOSS),
     ),
