@@ -57,7 +57,7 @@ SPACE = ROUND.replace("[scientific]\nlayers = [1, 2]\n", "").replace("= 8", "= 4
 # what every call measures anew, or names by the folder it is in
 ANEW = {
     *("seconds", "written", "created", "path", "store", "file", "command", "folder", "report"),
-    *("definition", "checkpoint", "root"),
+    *("definition", "checkpoint", "root", "hours", "clock_hours"),
 }
 INLINE = ("--on", "inline")
 

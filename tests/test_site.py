@@ -90,6 +90,7 @@ def test_a_reader_finds_a_page_from_files_alone(site: Path, words: str, place: s
         page.goto((site / "index.html").as_uri())
         page.keyboard.press("/")
         page.locator(".md-search__input").press_sequentially(words, delay=50)
+        page.keyboard.press("Shift")  # characters that no key has come without the event of a key
         first = page.locator(".md-search-result__link").first
         first.wait_for(timeout=60_000)
         assert place in (first.get_attribute("href") or "") + first.inner_text().lower()

@@ -20,7 +20,8 @@ Namespaces hold the rest:
     tw.search, tw.executors        Bayesian, Halton, Listed; Inline, Local, Ray
     tw.ranges, tw.presets          more kinds of ranges, your own kind; usual search spaces
     tw.trials, tw.stores           recorded trials; rounds, notes, stops, backups of a store
-    tw.budgets, tw.agents          what a project may spend; instructions for coding agents
+    tw.budgets, tw.costs           what a project may spend; what training will cost
+    tw.agents                      instructions for coding agents
     tw.receipts                    what a conclusion rests on, and its verification
     tw.launches, tw.advice         terms and variance of a launch; longer training
     tw.referee                     keep or discard one change of a program after another
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         advice as advice,
         agents as agents,
         budgets as budgets,
+        costs as costs,
         errors as errors,
         executors as executors,
         importers as importers,
@@ -165,6 +167,7 @@ _MODULES = {
     "advice": "advice",
     "agents": "agents",
     "budgets": "budgets",
+    "costs": "costs",
     "campaigns": "campaigns",
     "errors": "errors",
     "executors": "executors",

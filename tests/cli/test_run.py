@@ -78,7 +78,7 @@ def test_a_dry_run_touches_nothing(tunewright: Tunewright, project: Path) -> Non
         "minimize valid_error (best)",
         "scientific  layers [1, 2]",
         "trials      2 studies of 4: 8 trials (halton)",
-        "cost        not known before a trial has ended: try --trials 1 first",
+        "cost        8 trainings; hours not known before one has ended: --dry-run --measure",
         "caveat      holds for max_train_steps = 20",
         "advice      ",
         "dry run: nothing was recorded",
@@ -92,7 +92,8 @@ def test_a_dry_run_knows_the_cost_once_trials_have_ended(tunewright: Tunewright,
     answer = tunewright("run", "layers", "--dry-run", "--trials", "20", "--workers", "2")
     assert "40 trials, 8 of them ended already" in answer.out
     assert "with 2 workers" in answer.out
-    assert "(32 trials)" in answer.out
+    assert "cost        32 trainings, " in answer.out
+    assert "judged by 8 trainings of this round" in answer.out
 
 
 def test_a_changed_round_is_refused_with_the_difference(tunewright: Tunewright, ran: Path) -> None:

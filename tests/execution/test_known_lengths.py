@@ -12,7 +12,7 @@ from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.execution.executors.inline import Inline
-from tunewright.execution.progress import known_seconds
+from tunewright.execution.known_lengths import known_seconds
 from tunewright.execution.run import run
 from tunewright.execution.workload import Workload
 from tunewright.present.terminal.plan_page import plan
@@ -54,22 +54,24 @@ def test_the_same_program_with_the_same_length_is_known(workload: Workload) -> N
     second = replace(ROUND, name="second", trials_per_study=9)
     assert len(known(workload, second)) == 3
     found = plan(second, workload, Halton(), workers=1)
-    assert found.cost is not None and found.cost_from_others
-    assert found.cost.trials == 9
+    assert (found.cost.basis, found.cost.trainings) == ("program", (9, 9))
 
 
 def test_its_own_trials_are_no_other_round(workload: Workload) -> None:
     assert known(workload, ROUND) == ()
     found = plan(replace(ROUND, trials_per_study=5), workload, Halton(), workers=1)
-    assert found.cost is not None and not found.cost_from_others
+    assert found.cost.basis == "round" and found.cost.trainings == (2, 2)
 
 
-def test_another_length_or_program_says_nothing(workload: Workload) -> None:
+def test_another_length_gives_a_wide_range_and_another_program_nothing(workload: Workload) -> None:
     longer = replace(ROUND, name="longer", fixed={"max_train_steps": 50})
     assert known(workload, longer) == ()
-    assert plan(longer, workload, Halton(), workers=1).cost is None
+    cost = plan(longer, workload, Halton(), workers=1).cost
+    assert cost.basis == "scaled" and cost.hours is not None
+    assert cost.hours[1] > 10 * cost.hours[0], "ten times as long, and nobody knows the start"
     unlike = replace(workload, train=other)
     assert known(unlike, replace(ROUND, name="second")) == ()
+    assert plan(replace(ROUND, name="second"), unlike, Halton(), workers=1).cost.hours is None
 
 
 def test_without_a_number_of_steps_nothing_is_comparable(workload: Workload) -> None:

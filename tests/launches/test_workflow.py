@@ -114,7 +114,7 @@ def test_launch_and_history_give_the_same_facts(doors):
     results = tw.load(workload.store, "layers")
     same(
         tw.launch(results, workload, dry_run=True).to_data(),
-        command("launch", "layers", "--dry-run"),
+        command("launch", "layers", "--dry-run", "--on", "inline"),
     )
     report = tw.launch(
         results, workload, why="cheap", terms=tw.launches.LaunchTerms(complexity=0.001)

@@ -63,6 +63,11 @@ def test_a_judge_loop(project: Path) -> None:
             assert decided["numbers"]["expected_gain"] * gain > 0
         stands = await call("judge", action="status")
         assert stands["ok"] and stands["numbers"]["kept"] == 1, stands
+        quoted = await ended(call, (await call("judge", action="quote"))["numbers"]["handle"])
+        low, high = quoted["numbers"]["interval"]
+        assert 0.1 < low < quoted["numbers"]["gain"] < high < 0.3, quoted
+        audited = await ended(call, (await call("judge", action="audit"))["numbers"]["handle"])
+        assert audited["numbers"]["removed"] == 0 and audited["numbers"]["commit"], audited
         refused = await call("judge", action="begin; rm -rf /")
         assert refused["error"]["code"] == "mcp.bad_choice"
 

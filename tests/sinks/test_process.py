@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,12 @@ import pytest
 
 from tunewright.sinks import _process
 from tunewright.sinks._process import HUNG, Watch, supervise
+
+
+@pytest.mark.parametrize("tracker", ["mlflow", "tensorboard", "wandb", "trackio", "swanlab"])
+def test_every_tracker_is_opened_by_the_same_name(tracker: str) -> None:
+    """The process finds `open_tracker` by name, where no type checker looks."""
+    assert callable(importlib.import_module(f"tunewright.sinks._{tracker}").open_tracker)
 
 
 @pytest.fixture

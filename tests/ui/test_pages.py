@@ -146,6 +146,21 @@ def test_a_trial_shows_how_it_came_about(look: Look, server: Any, filled: str) -
     page.get_by_role("heading", name="width trial 4").wait_for()
 
 
+def test_a_trial_is_diagnosed_on_a_page_of_its_own(look: Look, server: Any, filled: str) -> None:
+    page = look(server).open("/trial/width/3")
+    page.get_by_role("link", name="Diagnose").click()
+    section = page.locator("section.verdict")
+    section.wait_for()
+    found = tw.diagnose(tw.load(filled, "width").trial(3))
+    text = section.inner_text()
+    for one in found.answers:
+        assert section.locator("details.finding", has_text=str(one.words.headline)).count() >= 1
+    for one in found.of("warn"):
+        assert str(one.words.headline) in text
+    page.get_by_role("link", name="trial 3").click()
+    page.locator("dl.facts").first.wait_for()
+
+
 def test_a_campaign_shows_its_steps_and_budget(look: Look, server: Any, filled: str) -> None:
     page = look(server).open("/campaign/autopilot")
     page.locator(".timeline li").first.wait_for()

@@ -73,7 +73,10 @@ def test_the_answers_of_the_live_server(site: httpx.Client, store: str) -> None:
             assert rows == site.get(f"{data}/rows/0.json").json()
             trial = site.get(f"{data}/trials/0.json").json()
             page = live.get(f"{at}/trial/0").json()
-            left_out = {"folder", "files", "origin"}
+            left_out = {"folder", "files", "origin", "diagnosed"}
+            assert page["diagnosed"] and not trial["trial"]["diagnosed"], (
+                "files answer no questions"
+            )
             for key in page.keys() - left_out:
                 assert trial["trial"][key] == page[key]
             assert trial["curves"].keys() == set(page["metrics"])

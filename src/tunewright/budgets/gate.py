@@ -81,7 +81,8 @@ class Gate:
 
 def spent_error(known: BudgetState) -> BudgetSpent:
     """The refusal of a budget that is spent."""
-    facts = {"over": list(known.over), "budget": known.budget.to_data()}
+    over = list(known.over) or ["trials"]  # one is left, where more are needed at once
+    facts = {"over": over, "budget": known.budget.to_data()}
     return BudgetSpent("budget.spent", spent=known.spent.to_data(), **facts, remedy=SetBudget())
 
 
@@ -107,7 +108,7 @@ def through(
     """Pass the gate with training that no store has a trial of; its time goes to the ledger."""
     path = place(store) if budget is None else Path(budget)
     known = None if path is None else _known(store, path)
-    if known is not None and known.over:
+    if known is not None and (known.over or known.left.get("trials", trials) < trials):
         raise spent_error(known)
     with on_the_ledger(path if known is not None else None, what, trials):
         yield

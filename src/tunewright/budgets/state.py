@@ -13,6 +13,7 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from tunewright.budgets.budget import LIMITS, Amounts, Budget
+from tunewright.budgets.cost import Price
 from tunewright.budgets.file import place, read
 from tunewright.errors import NotFound
 from tunewright.facts import Facts
@@ -40,6 +41,11 @@ class BudgetState(Facts):
         }
 
     @property
+    def price(self) -> Price | None:
+        """What an hour of training costs; None where the budget does not declare it."""
+        return Price.of(self.budget)
+
+    @property
     def over(self) -> tuple[str, ...]:
         """The limits that are spent."""
         return tuple(name for name, left in self.left.items() if not left > 0)
@@ -49,7 +55,9 @@ class BudgetState(Facts):
         return {**super().to_data(), "left": self.left, "over": list(self.over)}
 
 
-def state(store: str | os.PathLike[str], budget: Path | None = None) -> BudgetState | None:
+def state(
+    store: str | os.PathLike[str], budget: str | os.PathLike[str] | None = None
+) -> BudgetState | None:
     """The budget of a store and what has been spent of it; None where there is no budget.
 
     Args:
@@ -60,7 +68,7 @@ def state(store: str | os.PathLike[str], budget: Path | None = None) -> BudgetSt
     >>> state(f"{tempfile.gettempdir()}/no_such_folder/tuning.db") is None
     True
     """
-    path = place(store) if budget is None else budget
+    path = place(store) if budget is None else Path(budget)
     if path is None or not path.is_file():
         return None
     try:

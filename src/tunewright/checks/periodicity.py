@@ -66,7 +66,7 @@ def _epoch_frequencies(epoch: float) -> Floats:
 
     An epoch shorter than two evaluations shows as a slower cycle, like a wheel on film.
 
-    >>> _epoch_frequencies(10.0), epoch_frequencies(0.8)
+    >>> _epoch_frequencies(10.0), _epoch_frequencies(0.8)
     (array([0.1, 0.2, 0.3]), array([0.25, 0.5 , 0.25]))
     """
     frequency = np.arange(1, 4) / epoch % 1.0

@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from tunewright.actions import RunTrials
+from tunewright.costs.rounds import recorded
 from tunewright.design.objective import PLACES, Objective
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
@@ -25,7 +26,6 @@ from tunewright.execution.executors.slurm.slurm import Slurm
 from tunewright.execution.join import search_of
 from tunewright.execution.run import load
 from tunewright.messages import Message, worded, words
-from tunewright.present.terminal.plan_page import recorded
 from tunewright.present.terminal.screen import sidelines
 from tunewright.project._project import (
     DEFAULT_STORE as DEFAULT_STORE,
@@ -49,13 +49,19 @@ from tunewright.store.store import Store
 __all__ = ["find_project", "need_project"]
 Chosen = TypeVar("Chosen")
 _SUFFIX = ".toml"  # of a round's file
+
+
+def _unset(flag: str, metavar: str, help: str, **more: Any) -> Any:
+    """An option that has no default to show."""
+    return typer.Option(flag, metavar=metavar, help=help, show_default=False, **more)
+
+
 StoreOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--store",
-        metavar="STORE",
-        help="A file or a postgresql:// address, in place of the one tunewright.toml names.",
-        show_default=False,
+        "STORE",
+        "A file or a postgresql:// address, in place of the one tunewright.toml names.",
     ),
 ]
 JsonOption = Annotated[
@@ -64,58 +70,52 @@ JsonOption = Annotated[
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option(
+    _unset(
         "--workers",
+        "N",
+        "Trials at a time; by default one per device, or as the cores allow.",
         min=1,
-        metavar="N",
-        help="Trials at a time; by default one per device, or as the cores allow.",
-        show_default=False,
     ),
 ]
 SinkOption = Annotated[
     list[str] | None,
-    typer.Option(
+    _unset(
         "--sink",
-        metavar="TRACKER[:WHERE]",
-        help="Copy every trial to mlflow, tensorboard, wandb, trackio or swanlab; may be repeated.",
-        show_default=False,
+        "TRACKER[:WHERE]",
+        "Copy every trial to mlflow, tensorboard, wandb, trackio or swanlab; may be repeated.",
     ),
 ]
 HoursOption = Annotated[
     float | None,
-    typer.Option(
+    _unset(
         "--max-hours",
+        "H",
+        "Begin no trial after this many hours; the running ones finish.",
         min=0.0,
-        metavar="H",
-        help="Begin no trial after this many hours; the running ones finish.",
-        show_default=False,
     ),
 ]
 MinimizeOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--minimize",
-        metavar="METRIC",
-        help="Judge the recorded trials anew: this logged metric, made small.",
-        show_default=False,
+        "METRIC",
+        "Judge the recorded trials anew: this logged metric, made small.",
     ),
 ]
 MaximizeOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--maximize",
-        metavar="METRIC",
-        help="Judge the recorded trials anew: this logged metric, made large.",
-        show_default=False,
+        "METRIC",
+        "Judge the recorded trials anew: this logged metric, made large.",
     ),
 ]
 AtOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--at",
-        metavar="WHEN",
-        help=f"Judge by the best value over training, or by the last one: {' or '.join(PLACES)}.",
-        show_default=False,
+        "WHEN",
+        f"Judge by the best value over training, or by the last one: {' or '.join(PLACES)}.",
     ),
 ]
 OnOption = Annotated[
@@ -128,29 +128,26 @@ OnOption = Annotated[
 ]
 AddressOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--ray-address",
-        metavar="HOST:PORT",
-        help="The Ray cluster; by default RAY_ADDRESS, this machine's, or a new one.",
-        show_default=False,
+        "HOST:PORT",
+        "The Ray cluster; by default RAY_ADDRESS, this machine's, or a new one.",
     ),
 ]
 ResourcesOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--resources",
-        metavar="CPU=4,GPU=0.5",
-        help="What one trial takes of the Ray cluster; one CPU by default.",
-        show_default=False,
+        "CPU=4,GPU=0.5",
+        "What one trial takes of the Ray cluster; one CPU by default.",
     ),
 ]
 SlurmOption = Annotated[
     list[str] | None,
-    typer.Option(
+    _unset(
         "--slurm",
-        metavar="NAME=VALUE",
-        help="For --on slurm: partition, time, gpus, cpus, account, or line='#SBATCH ...'; repeat.",
-        show_default=False,
+        "NAME=VALUE",
+        "For --on slurm: partition, time, gpus, cpus, account, or line='#SBATCH ...'; repeat.",
     ),
 ]
 _SLURM = {
@@ -162,11 +159,10 @@ _SLURM = {
 }
 PackOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--pack",
-        metavar="N|auto",
-        help="Train so many trials at once on each GPU, in one process.",
-        show_default=False,
+        "N|auto",
+        "Train so many trials at once on each GPU, in one process.",
     ),
 ]
 _AUTO = "auto"

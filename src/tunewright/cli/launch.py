@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tunewright.cli import _options as where
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
-from tunewright.cli._options import (
-    AtOption,
-    JsonOption,
-    MaximizeOption,
-    MinimizeOption,
-    RoundName,
-    StoreOption,
-    WorkersOption,
-    anchored,
-    chosen,
-    judged_by,
-    need_project,
-    store_address,
-)
+from tunewright.cli._grouped import grouped
+from tunewright.cli._groups import Answering, Judging, Priced, Training
+from tunewright.cli._options import RoundName, chosen, from_here, need_project, store_address
 from tunewright.execution.run import load
 from tunewright.launches import lineage as histories, workflow
 from tunewright.launches.launch import Claim, LaunchTerms
@@ -34,15 +21,21 @@ from tunewright.present.terminal.launch_page import (
     print_report,
     print_variances,
 )
-from tunewright.present.terminal.screen import screen, show_json, sidelines
+from tunewright.present.terminal.screen import screen, sidelines
+from tunewright.present.terminal.spent_line import print_spent
 from tunewright.progress.choose import on_screen
 from tunewright.refusals import exit_code_of
 
 _KINDS: dict[str, Claim] = {"feature": "feature", "hyperparameters": "hyperparameters"}
 
 
+@grouped
 def launch(
     round: RoundName,
+    judging: Judging,
+    priced: Priced,
+    training: Training,
+    answering: Answering,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -113,24 +106,18 @@ def launch(
         bool,
         typer.Option("--fresh", help="Do not reuse the runs that made the baseline what it is."),
     ] = False,
+    any_length: Annotated[
+        bool,
+        typer.Option(
+            "--any-length",
+            help="Compare them although one trains for more steps: longer training is the claim.",
+        ),
+    ] = False,
     first: Annotated[
         bool,
         typer.Option("--first", help="No comparison: make the trial the first baseline."),
     ] = False,
     why: Annotated[str, typer.Option(metavar="TEXT", help="A word for the history.")] = "",
-    minimize: MinimizeOption = None,
-    maximize: MaximizeOption = None,
-    at: AtOption = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would happen and what it costs, no more.")
-    ] = False,
-    workers: WorkersOption = None,
-    on: where.OnOption = "local",
-    ray_address: where.AddressOption = None,
-    resources: where.ResourcesOption = None,
-    slurm: where.SlurmOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Decide whether a round's best becomes the baseline: train both again on fresh seeds.
 
@@ -138,7 +125,8 @@ def launch(
     until it is clear; a launch is kept in the history and becomes the baseline of the next one.
     """
     project = need_project()
-    address = project.store(None if store is None else anchored(store, Path.cwd()))
+    address = project.store(from_here(answering.store))
+    price = priced.per_hour
     terms = LaunchTerms(
         claim=None if claim is None else chosen(claim, _KINDS, "--claim"),
         complexity=complexity,
@@ -148,37 +136,37 @@ def launch(
         splits=splits,
         in_general=in_general,
         fresh=fresh,
+        any_length=any_length,
     )
-    results = judged_by(load(address, round), minimize, maximize, at)
+    results = judging.judged(load(address, round))
     with project.entered():
         report = workflow.launch(
             results,
-            project.workload(
-                address, where.executor(on, workers, ray_address, resources, slurm), round
-            ),
+            project.workload(address, training.executor, round),
             against=baseline,
             terms=terms,
             trial=number,
             first=first,
-            dry_run=dry_run,
+            dry_run=priced.dry_run,
             why=why,
             progress=on_screen(),
             on_look=lambda launch: sidelines().print(look_line(launch)),
         )
-    if json:
-        show_json(report.to_data())
-    else:
+    report = report.priced(price)
+
+    def page() -> None:
         print_report(report, screen())
-    raise typer.Exit(_exit_code(report))
+        if not priced.dry_run:
+            print_spent(load(address, round, earlier=False), price)
+
+    answering.show(report.to_data(), page, _exit_code(report))
 
 
-def history(store: StoreOption = None, json: JsonOption = False) -> None:
+@grouped
+def history(answering: Answering) -> None:
     """Show every launch decision, oldest first, and the baseline that came of them."""
-    found = histories.history(store_address(store))
-    if json:
-        show_json(found.to_data())
-    else:
-        print_history(found, screen())
+    found = histories.history(store_address(answering.store))
+    answering.show(found.to_data(), lambda: print_history(found, screen()))
 
 
 def _exit_code(report: LaunchReport) -> int:
@@ -191,8 +179,11 @@ def _exit_code(report: LaunchReport) -> int:
     return FINE if all(report.decision.runs) else UNFINISHED
 
 
+@grouped
 def variance(
     round: RoundName,
+    training: Training,
+    answering: Answering,
     times: Annotated[
         int | None,
         typer.Option(
@@ -217,13 +208,6 @@ def variance(
             min=3, metavar="N", help="Train the best on each of N data splits.", show_default=False
         ),
     ] = None,
-    workers: WorkersOption = None,
-    on: where.OnOption = "local",
-    ray_address: where.AddressOption = None,
-    resources: where.ResourcesOption = None,
-    slurm: where.SlurmOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Show trial, study and data variance of a round together; runs nothing unless asked to.
 
@@ -232,23 +216,18 @@ def variance(
     """
     if times or studies or splits:
         project = need_project()
-        address = project.store(None if store is None else anchored(store, Path.cwd()))
+        address = project.store(from_here(answering.store))
         with project.entered():
             found = variance_of(
                 load(address, round, earlier=False),
-                project.workload(
-                    address, where.executor(on, workers, ray_address, resources, slurm), round
-                ),
+                project.workload(address, training.executor, round),
                 times=times,
                 studies=studies,
                 splits=splits,
                 progress=on_screen(),
             )
     else:
-        address = store_address(store)
+        address = store_address(answering.store)
         found = variance_of(load(address, round, earlier=False), store=address)
-    if json:
-        show_json(found.to_data())
-    else:
-        print_variances(found, screen())
-    raise typer.Exit(INTERRUPTED if found.interrupted else FINE)
+    code = INTERRUPTED if found.interrupted else FINE
+    answering.show(found.to_data(), lambda: print_variances(found, screen()), code)

@@ -90,8 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _without_language(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     """The arguments without `--lang`, wherever it stands before `--`, and the language it names.
 
-    >>> _without_language(["check", "depth", "--lang", "zh"]), without_language(["--lang=en", "ls"])
-    ((['check', 'depth'], 'zh'), (['ls'], 'en'))
+    >>> _without_language(["check", "r", "--lang", "zh"]), _without_language(["--lang=en", "ls"])
+    ((['check', 'r'], 'zh'), (['ls'], 'en'))
     """
     left: list[str] = []
     asked = None
@@ -111,7 +111,7 @@ def _without_language(arguments: Sequence[str]) -> tuple[list[str], str | None]:
 def _wants_json(arguments: Sequence[str]) -> bool:
     """Whether an envelope is asked for; what follows `--` is no option, and help is for readers.
 
-    >>> _wants_json(["note", "depth", "--", "--json"]), wants_json(["ls", "--json"])
+    >>> _wants_json(["note", "depth", "--", "--json"]), _wants_json(["ls", "--json"])
     (False, True)
     """
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments

@@ -15,17 +15,12 @@ from tunewright.actions import Action, NextRound
 from tunewright.advice.extend import extension
 from tunewright.advice.length import Agreement, agreement
 from tunewright.advice.proposal import DEFAULT_SEARCH, Proposal, next_name
-from tunewright.cli._errors import answer
+from tunewright.cli._grouped import grouped
+from tunewright.cli._groups import Answering, Judging
 from tunewright.cli._options import (
     ROUNDS,
-    AtOption,
-    JsonOption,
-    MaximizeOption,
-    MinimizeOption,
     RoundName,
-    StoreOption,
     find_project,
-    judged_by,
     need_project,
     open_store,
     read_round,
@@ -42,21 +37,19 @@ from tunewright.store.results import Results
 WriteOption = Annotated[bool, typer.Option("--write", help="Write the round as rounds/NAME.toml.")]
 
 
+@grouped
 def next_(
     round: RoundName,
+    judging: Judging,
+    answering: Answering,
     write: WriteOption = False,
     take: Annotated[
         int, typer.Option(min=1, metavar="N", help="Which of the proposals --write writes.")
     ] = 1,
-    minimize: MinimizeOption = None,
-    maximize: MaximizeOption = None,
-    at: AtOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Say what to do after a round: ranked proposals with their reasons, and rounds to run."""
-    results = judged_by(read_round(round, store), minimize, maximize, at)
-    proposals = named_freely(results, next_name(results.round.name, _taken(store)))
+    results = judging.judged(read_round(round, answering.store))
+    proposals = named_freely(results, next_name(results.round.name, _taken(answering.store)))
     path = _write(results, proposals, take) if write else None
     action = _next_action(round, proposals, None if path is None else proposals[take - 1])
     data = {
@@ -68,13 +61,13 @@ def next_(
 
     def page() -> None:
         print_proposals(results, proposals, screen())
-        _print_agreement(results, store)
+        _print_agreement(results, answering.store)
         if path is not None:
             say(worded("wrote_about", path=path, what=proposals[take - 1].kind))
         dry = " --dry-run" if path is not None else ""
         say(worded("next", command=f"{action.command or action.shell_text}{dry}"))
 
-    answer(json, data, page)
+    answering.show(data, page)
 
 
 next_.__name__ = "next"  # the verb's name, which Python has a function of
@@ -87,8 +80,10 @@ def _print_agreement(results: Results, store: str | None) -> None:
     say()
 
 
+@grouped
 def extend(
     round: RoundName,
+    answering: Answering,
     max_train_steps: Annotated[
         int, typer.Option("--max-train-steps", min=1, metavar="N", help="The new length.")
     ],
@@ -104,13 +99,11 @@ def extend(
         int | None, typer.Option(min=1, metavar="N", help="Long trainings.", show_default=False)
     ] = None,
     write: WriteOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Train longer: the best configuration's neighbourhood at more steps, its schedule adapted."""
-    results = read_round(round, store)
+    results = read_round(round, answering.store)
     made = extension(results, max_train_steps, tune=tune or (), trials_per_study=trials)
-    name = next_name(results.round.name, _taken(store))
+    name = next_name(results.round.name, _taken(answering.store))
     made = replace(made, round=replace(made.round, name=name))
     reason = f"from {made.old_steps} to {made.new_steps} steps: {made.rule}"
     path = _new_file(made.round, reason) if write else None
@@ -120,13 +113,13 @@ def extend(
 
     def page() -> None:
         print_extension(results, made, screen())
-        _print_agreement(results, store)
+        _print_agreement(results, answering.store)
         if path is not None:
             say(worded("wrote", path=path))
         dry = " --dry-run" if path is not None else ""
         say(worded("next", command=f"{shlex.join(argv)}{dry}"))
 
-    answer(json, {"extension": made, "wrote": path, "next": [{"argv": argv}]}, page)
+    answering.show({"extension": made, "wrote": path, "next": [{"argv": argv}]}, page)
 
 
 def _is_new(results: Results, one: Proposal) -> bool:

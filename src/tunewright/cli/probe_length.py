@@ -7,28 +7,14 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import _options as where
 from tunewright.cli._errors import Misuse
-from tunewright.cli._options import (
-    JsonOption,
-    RoundName,
-    StoreOption,
-    WorkersOption,
-    need_project,
-    open_store,
-)
-from tunewright.cli.probe_stability import (
-    FixedOption,
-    RoundArgument,
-    TrialOption,
-    carried_out,
-    values,
-)
+from tunewright.cli._grouped import grouped
+from tunewright.cli._options import RoundName, need_project, open_store
+from tunewright.cli.probe_stability import Carrying, Start, TrialOption, carried_out
 from tunewright.execution.run import load
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
 from tunewright.present.figures.probe_plots import batch_scaling, steps_to_fit
-from tunewright.present.terminal.proposal_page import print_answer
 from tunewright.present.terminal.screen import cell, say, screen, show_json, table
 from tunewright.probes.critical_batch import CriticalBatch, critical_batch as ask_critical_batch
 from tunewright.probes.longer import SHARE, TIMES, Longer, longer as ask_longer
@@ -46,10 +32,10 @@ PlotOption = Annotated[
 ]
 
 
+@grouped
 def train_steps(
-    round: RoundArgument = None,
-    trial: TrialOption = None,
-    fixed: FixedOption = None,
+    start: Start,
+    carrying: Carrying,
     learning_rate: Annotated[
         float | None,
         typer.Option(
@@ -85,10 +71,6 @@ def train_steps(
         typer.Option(metavar="TIMES", help="More steps, for gradient noise that is to come."),
     ] = 1.0,
     plot: PlotOption = None,
-    workers: WorkersOption = None,
-    on: where.OnOption = "local",
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """How many steps are enough? A sweep of constant learning rates to the first perfect fit.
 
@@ -106,23 +88,22 @@ def train_steps(
             at_most=at_most,
             at_least=at_least,
             factor=factor,
-            fixed=values(fixed),
+            fixed=start.values,
             trial=known,
             progress=watch,
         )
 
-    answer = carried_out(ask, round, trial, store, where.executor(on, workers))
-    if json:
-        show_json(answer.to_data())
-    else:
-        _print_sweep(answer)
-        print_answer(answer, answer.caveats)
+    asked = {"learning_rate": learning_rate, "max_train_steps": max_train_steps}
+    answer = carried_out("train_steps", ask, start, carrying, **asked)
+    carrying.answers(answer, lambda: _print_sweep(answer))
     if plot is not None:
         steps_to_fit(answer).save(plot)
 
 
+@grouped
 def longer(
     round: RoundName,
+    carrying: Carrying,
     trial: TrialOption = None,
     share: Annotated[
         float, typer.Option(metavar="SHARE", help="How much longer: 0.25 is a quarter.")
@@ -130,10 +111,6 @@ def longer(
     times: Annotated[
         int, typer.Option(min=2, max=20, metavar="N", help="Seeds of each length.")
     ] = TIMES,
-    workers: WorkersOption = None,
-    on: where.OnOption = "local",
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Would longer training help? The best trial resumes from its snapshot, the decay moved.
 
@@ -146,11 +123,10 @@ def longer(
         results = load(workload.store, round)
         return ask_longer(results, workload, trial=trial, share=share, times=times, progress=watch)
 
-    answer = carried_out(ask, round, trial, store, where.executor(on, workers))
-    if json:
-        show_json(answer.to_data())
-    else:
-        print_answer(answer, answer.caveats)
+    start = Start(round, trial)
+    asked = {"share": share, "times": times}
+    answer = carried_out("longer", ask, start, carrying, **asked)
+    carrying.answers(answer, lambda: None)
 
 
 def _print_sweep(answer: TrainSteps) -> None:
@@ -172,8 +148,10 @@ def _print_sweep(answer: TrainSteps) -> None:
     screen().print(shown)
 
 
+@grouped
 def critical_batch(
     round: RoundName,
+    carrying: Carrying,
     sizes: Annotated[
         str, typer.Option(metavar="16,32,64", help="The batch sizes, two at least, better six.")
     ] = "",
@@ -211,10 +189,6 @@ def critical_batch(
         str, typer.Option(metavar="METRIC", help="The logged gradient norm of the small batch.")
     ] = "gradient_norm_small",
     plot: PlotOption = None,
-    workers: WorkersOption = None,
-    on: where.OnOption = "local",
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Up to which batch size does a larger one save steps? A study at each size, tuned anew.
 
@@ -222,31 +196,31 @@ def critical_batch(
     and resumes where it was interrupted.
     """
     if noise_scale is not None:
-        _look_first(round, _whole_numbers(noise_scale, "--noise-scale"), small_norm, store, json)
+        pair = _whole_numbers(noise_scale, "--noise-scale")
+        _look_first(round, pair, small_norm, carrying.store, carrying.json)
         return
     if not sizes:
         raise Misuse("probe.no_batch_sizes", remedy=use("--sizes", "16,32,64,128,256"))
     asked = need_project().round(round)
+    batch_sizes = _whole_numbers(sizes, "--sizes")
+    each = asked.trials_per_study if trials is None else trials
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> CriticalBatch:
         return ask_critical_batch(
             workload,
-            batch_sizes=_whole_numbers(sizes, "--sizes"),
+            batch_sizes=batch_sizes,
             nuisance=asked.nuisance,
             fixed=asked.fixed,
             max_train_steps=max_train_steps,
-            trials=asked.trials_per_study if trials is None else trials,
+            trials=each,
             goal=goal,
             seed=asked.seed,
             progress=watch,
         )
 
-    answer = carried_out(ask, None, None, store, where.executor(on, workers))
-    if json:
-        show_json(answer.to_data())
-    else:
-        _print_sizes(answer)
-        print_answer(answer, answer.caveats)
+    given = {"batch_sizes": batch_sizes, "trials": each, "max_train_steps": max_train_steps}
+    answer = carried_out("critical_batch", ask, Start(), carrying, **given)
+    carrying.answers(answer, lambda: _print_sizes(answer))
     if plot is not None:
         batch_scaling(answer).save(plot)
 

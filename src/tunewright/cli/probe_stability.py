@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Annotated, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from tunewright.cli import _options as where
-from tunewright.cli._errors import INTERRUPTED, Misuse
+from tunewright.cli._errors import INTERRUPTED, Misuse, answer as show
+from tunewright.cli._grouped import grouped
+from tunewright.cli._groups import Expecting, show_cost
 from tunewright.cli._options import (
     JsonOption,
     StoreOption,
     WorkersOption,
-    anchored,
+    from_here,
     need_project,
     open_store,
     round_named,
 )
+from tunewright.costs.probes import of_probe
 from tunewright.design.ranges import Value
 from tunewright.design.workload_file import read_value
-from tunewright.execution.executors.executor import Executor
+from tunewright.execution.run import load
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, words
 from tunewright.present.terminal.proposal_page import print_answer
-from tunewright.present.terminal.screen import cell, say, screen, show_json, sidelines, table
+from tunewright.present.terminal.screen import cell, say, screen, sidelines, table
 from tunewright.probes.clip import Clip, ClipTry, clip as ask_clip
+from tunewright.probes.probe import Answer
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
 from tunewright.probes.warmup import REPEATS, Rung, Warmup, warmup as ask_warmup
@@ -64,19 +68,63 @@ FixedOption = Annotated[
 StepsOption = Annotated[int, typer.Option(min=1, metavar="N", help="Steps of each short run.")]
 
 
+@dataclass(frozen=True)
+class Start:
+    """The configuration that a probe begins from."""
+
+    round: RoundArgument = None
+    trial: TrialOption = None
+    fixed: FixedOption = None
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The hyperparameters that were set."""
+        return values(self.fixed)
+
+
+@dataclass(frozen=True)
+class Carrying(Expecting):
+    """Where a probe trains, what it would cost, and how it answers."""
+
+    workers: WorkersOption = None
+    on: where.OnOption = "local"
+    store: StoreOption = None
+    json: JsonOption = False
+
+    def answers(self, answer: Answer, page: Callable[[], None]) -> None:
+        """Print an answer as JSON, or a page of what was tried and then the answer."""
+
+        def whole() -> None:
+            page()
+            print_answer(answer, getattr(answer, "caveats", ()))
+
+        show(self.json, answer.to_data(), whole)
+
+
 def carried_out(
+    probe: str,
     ask: Callable[[Workload, Trial | None, Watcher], Found],
-    round: str | None,
-    number: int | None,
-    store: str | None,
-    executor: Executor,
+    start: Start,
+    carrying: Carrying,
+    **asked: Any,
 ) -> Found:
-    """The answer of a probe; after an interrupt, the command that resumes it."""
+    """The answer of a probe; its cost instead, if only that is asked for.
+
+    After an interrupt, the command that resumes it. `asked` is what decides the cost.
+    """
+    carrying.check()
     project = need_project()
-    store = None if store is None else anchored(store, Path.cwd())
-    known = _begin_from(project.store(store), round, number)
+    store = from_here(carrying.store)
+    known = _begin_from(project.store(store), start.round, start.trial)
     with project.entered():
-        workload = project.workload(store, executor)
+        workload = project.workload(store, where.executor(carrying.on, carrying.workers))
+        if carrying.dry_run:
+            if probe == "longer":  # it reads the round that it branches from
+                asked["results"] = load(workload.store, start.round or "")
+            given = {"fixed": start.values, "trial": known, "progress": on_screen(), **asked}
+            cost = of_probe(probe, workload, measure=carrying.measure, **given)
+            show_cost(carrying.applied(cost), carrying.json, probe=probe)
+            raise typer.Exit
         try:
             return ask(workload, known, on_screen())
         except KeyboardInterrupt:
@@ -116,15 +164,11 @@ def values(written: list[str] | None) -> dict[str, Value]:
     return found
 
 
+@grouped
 def stability(
-    round: RoundArgument = None,
-    trial: TrialOption = None,
-    fixed: FixedOption = None,
+    start: Start,
+    carrying: Carrying,
     steps: StepsOption = STEPS,
-    workers: WorkersOption = None,
-    on: where.OnOption = "local",
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Is training unstable just above the best learning rate? Short runs, every step evaluated.
 
@@ -132,22 +176,16 @@ def stability(
     """
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Stability:
-        return ask_stability(
-            workload, fixed=values(fixed), trial=known, steps=steps, progress=watch
-        )
+        return ask_stability(workload, fixed=start.values, trial=known, steps=steps, progress=watch)
 
-    answer = carried_out(ask, round, trial, store, where.executor(on, workers))
-    if json:
-        show_json(answer.to_data())
-        return
-    _print_runs(answer.runs, answer.learning_rate)
-    print_answer(answer, answer.caveats)
+    answer = carried_out("stability", ask, start, carrying, steps=steps)
+    carrying.answers(answer, lambda: _print_runs(answer.runs, answer.learning_rate))
 
 
+@grouped
 def warmup(
-    round: RoundArgument = None,
-    trial: TrialOption = None,
-    fixed: FixedOption = None,
+    start: Start,
+    carrying: Carrying,
     steps: StepsOption = STEPS,
     repeats: Annotated[
         int,
@@ -155,10 +193,6 @@ def warmup(
             min=0, metavar="N", help="Seeds of the comparison of whole trainings; 0: none."
         ),
     ] = REPEATS,
-    workers: WorkersOption = None,
-    on: where.OnOption = "local",
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """How short a warm-up allows a far higher learning rate? Then whole trainings with it.
 
@@ -169,64 +203,54 @@ def warmup(
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Warmup:
         return ask_warmup(
             workload,
-            fixed=values(fixed),
+            fixed=start.values,
             trial=known,
             steps=steps,
             repeats=repeats,
             progress=watch,
         )
 
-    answer = carried_out(ask, round, trial, store, where.executor(on, workers))
-    if json:
-        show_json(answer.to_data())
-        return
-    _print_rungs(answer.rungs)
-    _print_arms(answer)
-    print_answer(answer, answer.caveats)
+    answer = carried_out("warmup", ask, start, carrying, steps=steps, repeats=repeats)
+
+    def page() -> None:
+        _print_rungs(answer.rungs)
+        _print_arms(answer)
+
+    carrying.answers(answer, page)
 
 
+@grouped
 def clip(
-    round: RoundArgument = None,
-    trial: TrialOption = None,
-    fixed: FixedOption = None,
+    start: Start,
+    carrying: Carrying,
     recorded: Annotated[
         bool,
         typer.Option("--recorded", help="Train nothing: read the norms that the round logged."),
     ] = False,
     steps: StepsOption = STEPS,
-    workers: WorkersOption = None,
-    on: where.OnOption = "local",
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """At which norm to clip gradients? The 90th percentile, halved while training is unstable.
 
     Trains where it is unstable without clipping; with --recorded it only reads a round's norms.
     """
     if recorded:
-        answer = _from_record(round, trial, fixed, store)
+        answer = _from_record(start, carrying.store)
     else:
 
         def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Clip:
-            return ask_clip(workload, fixed=values(fixed), trial=known, steps=steps, progress=watch)
+            return ask_clip(workload, fixed=start.values, trial=known, steps=steps, progress=watch)
 
-        answer = carried_out(ask, round, trial, store, where.executor(on, workers))
-    if json:
-        show_json(answer.to_data())
-        return
-    _print_thresholds(answer.tried)
-    print_answer(answer, answer.caveats)
+        answer = carried_out("clip", ask, start, carrying, steps=steps)
+    carrying.answers(answer, lambda: _print_thresholds(answer.tried))
 
 
-def _from_record(
-    round: str | None, trial: int | None, fixed: list[str] | None, store: str | None
-) -> Clip:
-    if round is None:
+def _from_record(start: Start, store: str | None) -> Clip:
+    if start.round is None:
         raise Misuse("probe.recorded_without_round", remedy=use("ROUND", "--recorded"))
-    if fixed:
+    if start.fixed:
         raise Misuse("probe.recorded_and_fixed")
     with open_store(store) as opened:
-        return ask_clip(opened.results(round), trial=trial)
+        return ask_clip(opened.results(start.round), trial=start.trial)
 
 
 def _print_rungs(rungs: Sequence[Rung]) -> None:

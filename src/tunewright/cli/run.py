@@ -15,26 +15,31 @@ from rich.text import Text
 
 from tunewright import stores
 from tunewright.actions import Advise
+from tunewright.budgets.cost import Price
 from tunewright.cli import _options as where
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED, answer
+from tunewright.cli._grouped import grouped
+from tunewright.cli._groups import (
+    Answering,
+    Expecting,
+    Judging,
+    PackedTraining,
+    Priced,
+    show_cost,
+)
 from tunewright.cli._options import (
-    AtOption,
     HoursOption,
-    JsonOption,
-    MaximizeOption,
-    MinimizeOption,
     Project,
     RoundName,
     SearchOption,
     SinkOption,
-    StoreOption,
     WorkersOption,
     from_here,
-    judged_by,
     need_project,
     search_for,
     store_address,
 )
+from tunewright.costs.rounds import of_repeat, recorded
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.workload_file import read_toml, unknown_key
@@ -47,9 +52,10 @@ from tunewright.importers.files import csv_columns, text_in
 from tunewright.messages import Message, label, worded, words
 from tunewright.present import envelope as facts
 from tunewright.present.next_step import REPEATS, next_steps
-from tunewright.present.terminal.plan_page import plan, print_plan, recorded
+from tunewright.present.terminal.plan_page import plan, print_plan
 from tunewright.present.terminal.round_page import counts_line, studies_table
 from tunewright.present.terminal.screen import say, screen, sidelines
+from tunewright.present.terminal.spent_line import print_spent
 from tunewright.progress.choose import on_screen
 from tunewright.progress.watcher import Concluded, Summary
 from tunewright.remedies import use
@@ -191,9 +197,12 @@ EarlyStoppingOption = Annotated[
 ]
 
 
+@grouped
 def run(
     round: RoundName,
-    workers: WorkersOption = None,
+    expecting: Expecting,
+    training: PackedTraining,
+    answering: Answering,
     trials: Annotated[
         int | None,
         typer.Option(
@@ -204,23 +213,13 @@ def run(
         ),
     ] = None,
     max_hours: HoursOption = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would happen and what it costs, no more.")
-    ] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed trials again.")
     ] = False,
     early_stopping: EarlyStoppingOption = False,
     search: SearchOption = None,
     listed: ListedOption = None,
-    on: where.OnOption = "local",
-    ray_address: where.AddressOption = None,
-    resources: where.ResourcesOption = None,
-    pack: where.PackOption = None,
-    slurm: where.SlurmOption = None,
     sink: SinkOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Run a round, or continue it: only what is missing runs.
 
@@ -228,11 +227,12 @@ def run(
     the round is run again.
     """
     project = need_project()
-    store = from_here(store)
+    store = from_here(answering.store)
+    expecting.check()
     asked = project.round(round)
     if trials is not None:
         asked = replace(asked, trials_per_study=trials)
-    executor = where.executor(on, workers, ray_address, resources, slurm, pack)
+    executor = training.executor
     with_list = _list_for(listed, search, asked, project.store(store), counted=trials is not None)
     with_search: Search
     if with_list is not None:
@@ -240,15 +240,13 @@ def run(
     else:
         named = (search, project.search(asked.name))
         with_search = search_for(named, asked, executor.slots, project.store(store))
-    if dry_run:
+    if expecting.dry_run:
         with project.entered():
             workload = project.workload(store, executor, asked.name)
-            planned = plan(asked, workload, with_search, executor.slots)
-        answer(
-            json,
-            planned,
-            lambda: print_plan(planned, str(workload.objective), screen()),
-        )
+            slots, measure = executor.slots, expecting.measure
+            planned = plan(asked, workload, with_search, slots, measure, on_screen())
+        planned = replace(planned, cost=expecting.applied(planned.cost))
+        answering.show(planned, lambda: print_plan(planned, str(workload.objective), screen()))
         return
     run_round(
         project,
@@ -261,7 +259,8 @@ def run(
         at_most=None if trials is None else _trials_left(project.store(store), asked),
         early_stopping=early_stopping,
         sinks=sink,
-        json=json,
+        price=expecting.per_hour,
+        json=answering.json,
     )
 
 
@@ -286,6 +285,7 @@ def run_round(
     at_most: int | None = None,
     early_stopping: bool = False,
     sinks: Sequence[str] | None = None,
+    price: Price | None = None,
     json: bool = False,
 ) -> None:
     """Run a round of a project with its progress shown, and answer with what came of it."""
@@ -309,13 +309,14 @@ def run_round(
         )
     summary = watch.summary
     assert summary is not None  # the watcher always receives the end
-    data = facts.of_run(results, summary.why, summary.seconds, summary.ended)
-    answer(json, data, lambda: _print_run(results, summary), exit_code(results, summary))
+    data = facts.of_run(results, summary.why, summary.seconds, summary.ended, price)
+    answer(json, data, lambda: _print_run(results, summary, price), exit_code(results, summary))
 
 
-def _print_run(results: Results, summary: Summary) -> None:
-    """What came of a run, and the two commands that help most from here."""
+def _print_run(results: Results, summary: Summary, price: Price | None) -> None:
+    """What came of a run, what it cost, and the two commands that help most from here."""
     _print_outcome(results, summary)
+    print_spent(results, price)
     for step in next_steps(results)[:2]:
         say(worded("next_why", command=words.printable(step.action.command), why=step.why))
 
@@ -350,15 +351,15 @@ def exit_code(results: Results | Repeats, summary: Summary | None) -> int:
     return UNFINISHED if why in ("all failed", "no suggestion") else FINE
 
 
+@grouped
 def worker(
     round: RoundName,
+    answering: Answering,
     workers: WorkersOption = None,
     pack: where.PackOption = None,
     max_hours: HoursOption = None,
     early_stopping: EarlyStoppingOption = False,
     sink: SinkOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Join a round that others run, from this machine too, until none of its trials is left.
 
@@ -366,7 +367,7 @@ def worker(
     the store is a postgresql:// address.
     """
     project = need_project()
-    store = from_here(store)
+    store = from_here(answering.store)
     asked, begun = as_begun(project.store(store), round)
     run_round(
         project,
@@ -378,22 +379,22 @@ def worker(
         join=True,
         early_stopping=early_stopping,
         sinks=sink,
-        json=json,
+        json=answering.json,
     )
 
 
+@grouped
 def stop(
     round: RoundName,
+    answering: Answering,
     number: Annotated[
         int | None,
         typer.Argument(metavar="[TRIAL]", help="Stop this trial only.", show_default=False),
     ] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Ask whoever runs a round to stop it, or one of its trials: they save and can be resumed."""
-    asked = stores.stop(store_address(store), round, number)
-    answer(json, asked, lambda: _print_stop(asked))
+    asked = stores.stop(store_address(answering.store), round, number)
+    answering.show(asked, lambda: _print_stop(asked))
 
 
 def _print_stop(asked: stores.StopRequest) -> None:
@@ -406,43 +407,46 @@ def _print_stop(asked: stores.StopRequest) -> None:
     say(worded(code, round=name, running=asked.running, trial=asked.trial))
 
 
+@grouped
 def repeat(
     round: RoundName,
+    judging: Judging,
+    priced: Priced,
+    training: PackedTraining,
+    answering: Answering,
     times: Annotated[int, typer.Option(min=1, metavar="N", help="Repeats in all.")] = REPEATS,
     number: Annotated[
         int | None,
         typer.Option("--trial", metavar="N", help="The trial to repeat; the best one by default."),
     ] = None,
-    minimize: MinimizeOption = None,
-    maximize: MaximizeOption = None,
-    at: AtOption = None,
-    workers: WorkersOption = None,
-    on: where.OnOption = "local",
-    ray_address: where.AddressOption = None,
-    resources: where.ResourcesOption = None,
-    pack: where.PackOption = None,
-    slurm: where.SlurmOption = None,
     sink: SinkOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Train a trial's configuration again under new seeds: how much of its value is noise?
 
     Repeats that are there already count, so `--times 5` twice means five in all.
     """
     project = need_project()
-    store = from_here(store)
+    store = from_here(answering.store)
     found = load(project.store(store), round, earlier=False)
-    results = judged_by(found, minimize, maximize, at)
+    results = judging.judged(found)
     trial = results.best() if number is None else results.trial(number)
-    executor = where.executor(on, workers, ray_address, resources, slurm, pack)
+    price = priced.per_hour
     watch = on_screen()
     with project.entered():
-        workload = project.workload(store, executor, found.round.name, sinks=sink)
+        workload = project.workload(store, training.executor, found.round.name, sinks=sink)
+        if priced.dry_run:
+            cost = of_repeat(trial, workload, times).priced(price)
+            show_cost(cost, answering.json, round=found.round.name, trial=trial.number)
+            return
         repeats, summary, _ = repeated(trial, workload, times, watch)
     judged = repeats.judged_by(results.objective)
     data = facts.of_repeats(judged, summary.why)
-    answer(json, data, lambda: _print_repeats(judged), exit_code(repeats, summary))
+
+    def page() -> None:
+        _print_repeats(judged)
+        print_spent(repeats.results, price)
+
+    answering.show(data, page, exit_code(repeats, summary))
 
 
 def _print_repeats(repeats: Repeats) -> None:

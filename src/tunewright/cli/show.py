@@ -11,16 +11,12 @@ import typer
 
 from tunewright import stores
 from tunewright.checks.checklist import check as check_results
-from tunewright.cli._errors import FINE, WARNED, answer
+from tunewright.cli._errors import FINE, WARNED
+from tunewright.cli._grouped import grouped
+from tunewright.cli._groups import Answering, Judging
 from tunewright.cli._options import (
-    AtOption,
-    JsonOption,
-    MaximizeOption,
-    MinimizeOption,
     RoundName,
-    StoreOption,
     chosen,
-    judged_by,
     read_round,
     store_address,
 )
@@ -45,50 +41,46 @@ _KINDS = {kind: kind for kind in CHAPTERS}
 _FORMATS = {"png": ".png", "svg": ".svg", "pdf": ".pdf"}
 
 
+@grouped
 def ls(
+    answering: Answering,
     verbose: Annotated[
         bool,
         typer.Option("--verbose", "-v", help="Objective, notes, files and the command of each."),
     ] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """List the rounds, one line each; `-v` shows how to find the best trial again."""
-    rows = stores.rounds(store_address(store))
-    answer(json, {"rounds": rows}, lambda: print_tracking(rows, screen(), details=verbose))
+    rows = stores.rounds(store_address(answering.store))
+    answering.show({"rounds": rows}, lambda: print_tracking(rows, screen(), details=verbose))
 
 
+@grouped
 def show(
     round: RoundName,
-    minimize: MinimizeOption = None,
-    maximize: MaximizeOption = None,
-    at: AtOption = None,
+    judging: Judging,
+    answering: Answering,
     curves: Annotated[
         bool, typer.Option("--curves", help="With --json: every point of every curve too.")
     ] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Show one round: goal, roles, the best per study, why trials did not complete, what next."""
-    results = read_round(round, store, earlier=False)
-    results = judged_by(results, minimize, maximize, at, aloud=False)
+    results = read_round(round, answering.store, earlier=False)
+    results = judging.judged(results, aloud=False)
     data = partial(facts.of_round, results, curves=curves)  # every declared trial is in it
-    answer(json, data, lambda: print_round(results, screen()))
+    answering.show(data, lambda: print_round(results, screen()))
 
 
+@grouped
 def trial(
     round: RoundName,
+    judging: Judging,
+    answering: Answering,
     number: Annotated[int, typer.Argument(metavar="N", help="The trial's number in its round.")],
-    minimize: MinimizeOption = None,
-    maximize: MaximizeOption = None,
-    at: AtOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Show one trial: configuration, curves, attempts, log, where it comes from."""
-    results = judged_by(read_round(round, store), minimize, maximize, at)
+    results = judging.judged(read_round(round, answering.store))
     own = results.trial(number)
-    history = stores.history(store_address(store), own)
+    history = stores.history(store_address(answering.store), own)
     data = {
         "round": results.round.name,
         "root": results.root,
@@ -100,85 +92,81 @@ def trial(
         "history": history,
         "standing": standing(results, own, history.attempts),
     }
-    answer(json, data, lambda: print_trial(results, own, history, screen()))
+    answering.show(data, lambda: print_trial(results, own, history, screen()))
 
 
+@grouped
 def note(
     round: RoundName,
+    answering: Answering,
     text: Annotated[str, typer.Argument(help="What to remember about the round.")],
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Write a note about a round; `show` and `ls` print it."""
-    notes = stores.note(store_address(store), round, text)
-    answer(
-        json,
+    notes = stores.note(store_address(answering.store), round, text)
+    answering.show(
         {"round": round, "notes": notes},
         lambda: say(worded("noted", round=words.printable(round), notes=len(notes))),
     )
 
 
+@grouped
 def export(
     round: RoundName,
+    judging: Judging,
+    answering: Answering,
     path: Annotated[Path, typer.Argument(help="A .csv, .parquet or .json file to write.")],
     table: Annotated[
         str,
         typer.Option(metavar="TABLE", help="trials: one row each; curves: one row per point."),
     ] = "trials",
-    minimize: MinimizeOption = None,
-    maximize: MaximizeOption = None,
-    at: AtOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Write a round's trials or curves to a file for other programs."""
     rows = chosen(table, _TABLES, "--table")
-    results = judged_by(read_round(round, store, earlier=False), minimize, maximize, at)
+    results = judging.judged(read_round(round, answering.store, earlier=False))
     written = results.export(path, rows)
     trials = results.size
-    answer(
-        json,
+    answering.show(
         {"round": results.round.name, "path": written, "table": rows, "trials": trials},
         lambda: say(worded("exported", path=path, trials=trials, round=words.printable(round))),
     )
 
 
+@grouped
 def check(
     round: RoundName,
-    minimize: MinimizeOption = None,
-    maximize: MaximizeOption = None,
-    at: AtOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    judging: Judging,
+    answering: Answering,
 ) -> None:
     """Ask whether a round can be trusted: the playbook's checklist. Exits with 1 on a warning."""
-    results = judged_by(read_round(round, store), minimize, maximize, at)
+    results = judging.judged(read_round(round, answering.store))
     findings = check_results(results)
-    answer(
-        json,
+    answering.show(
         {"round": results.round.name, "findings": findings},
         lambda: print_checklist(results, findings, screen()),
         WARNED if any(finding.verdict == "warn" for finding in findings) else FINE,
     )
 
 
-def believe(round: RoundName, store: StoreOption = None, json: JsonOption = False) -> None:
+@grouped
+def believe(round: RoundName, answering: Answering) -> None:
     """Show what a model of the trials believes: the best to expect, what diverges, what is left.
 
     It is the model of the Bayesian search, and works for rounds of any search. Trials of the rounds
     that this one continues count too, where they fit.
     """
-    results = read_round(round, store)
+    results = read_round(round, answering.store)
     beliefs = learnt(results)
-    answer(
-        json,
+    answering.show(
         {"round": results.round.name, "beliefs": each_without(beliefs, "says")},
         lambda: print_beliefs(results, beliefs, screen()),
     )
 
 
+@grouped
 def plot(
     round: RoundName,
+    judging: Judging,
+    answering: Answering,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -192,16 +180,11 @@ def plot(
         typer.Option(metavar="FOLDER", help="Where to write; by default ROUND.plots."),
     ] = None,
     format: Annotated[str, typer.Option(metavar="FORMAT", help="png, svg or pdf.")] = "png",
-    minimize: MinimizeOption = None,
-    maximize: MaximizeOption = None,
-    at: AtOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Draw a round: every trial, the best so far, settings, curves, budgets, importance."""
     kinds = [chosen(kind, _KINDS, "--only") for kind in only or _KINDS]
     ending = chosen(format, _FORMATS, "--format")
-    results = judged_by(read_round(round, store), minimize, maximize, at)
+    results = judging.judged(read_round(round, answering.store))
     folder = out or Path(f"{file_name(round)}.plots")
     written: list[dict[str, Any]] = []
     missing: list[str] = []
@@ -215,25 +198,23 @@ def plot(
             say(worded("wrote", path=path))
             say(f"  {figure.says}")
     data = {"round": results.round.name, "figures": written, "missing": missing}
-    answer(json, data, lambda: None)
+    answering.show(data, lambda: None)
 
 
+@grouped
 def report(
     round: RoundName,
+    judging: Judging,
+    answering: Answering,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="An .html or .txt file; by default ROUND.html."),
     ] = None,
-    minimize: MinimizeOption = None,
-    maximize: MaximizeOption = None,
-    at: AtOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Report on a round: verdict first, then plots and trials, in one HTML file and on screen."""
-    results = judged_by(read_round(round, store), minimize, maximize, at, aloud=json)
+    results = judging.judged(read_round(round, answering.store), aloud=answering.json)
     made = report_on(results, reader="shell")
-    path = out or (None if json else Path(f"{file_name(round)}.html"))
+    path = out or (None if answering.json else Path(f"{file_name(round)}.html"))
     if path is not None:
         made.save(path)
     data = {
@@ -251,7 +232,7 @@ def report(
         say()
         say(worded("wrote", path=path))
 
-    answer(json, data, page)
+    answering.show(data, page)
 
 
 def file_name(round: str) -> str:

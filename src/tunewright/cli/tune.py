@@ -8,35 +8,36 @@ from typing import Annotated, Any
 
 import typer
 
+from tunewright.budgets.cost import CostEstimate
 from tunewright.campaigns.campaign import Campaign, read_campaign, read_definition
 from tunewright.campaigns.plan import next_step, planned
 from tunewright.campaigns.probe import skipped
 from tunewright.campaigns.request import TuneTerms, defined
 from tunewright.campaigns.step import Step
 from tunewright.campaigns.tune import Ending, tuned
-from tunewright.cli import _options as where
-from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED, answer
+from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
+from tunewright.cli._grouped import grouped
+from tunewright.cli._groups import Answering, Expecting, PackedTraining
 from tunewright.cli._options import (
     ROUNDS,
-    JsonOption,
     Project,
     SinkOption,
-    StoreOption,
-    WorkersOption,
     from_here,
     need_project,
     plain_name,
     round_named,
 )
 from tunewright.cli.evaluate import chosen_measure
+from tunewright.costs.tune import of_campaign, spent_on
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
-from tunewright.messages import Message, label, worded, words
+from tunewright.messages import Message, label, padded, worded, words
 from tunewright.present import envelope as facts
 from tunewright.present.report import chosen, found, report
 from tunewright.present.terminal.round_page import near
 from tunewright.present.terminal.screen import say
+from tunewright.present.terminal.spent_line import print_spent_of
 from tunewright.progress.choose import on_screen
 from tunewright.remedies import NewRound, Tune
 from tunewright.store.store import Store
@@ -44,7 +45,11 @@ from tunewright.store.store import Store
 _SPACE = "tune"  # the round file that is taken for the space, unless another is named
 
 
+@grouped
 def tune(
+    expecting: Expecting,
+    training: PackedTraining,
+    answering: Answering,
     space: Annotated[
         str | None,
         typer.Argument(
@@ -65,9 +70,6 @@ def tune(
         typer.Option(min=0.0, metavar="H", help="Hours of training in all.", show_default=False),
     ] = None,
     ask: Annotated[bool, typer.Option("--ask", help="Confirm every step.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what comes next and how trials are shared out.")
-    ] = False,
     name: Annotated[
         str | None,
         typer.Option(
@@ -115,15 +117,7 @@ def tune(
             help="Stop trials that cannot win, once 60 have finished.",
         ),
     ] = True,
-    workers: WorkersOption = None,
-    on: where.OnOption = "local",
-    ray_address: where.AddressOption = None,
-    resources: where.ResourcesOption = None,
-    pack: where.PackOption = None,
-    slurm: where.SlurmOption = None,
     sink: SinkOption = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Tune on autopilot: explore, exploit, repeat, launch, within a budget. The same call resumes.
 
@@ -131,19 +125,22 @@ def tune(
     that has ended runs again.
     """
     project = need_project()
-    store = from_here(store)
+    store = from_here(answering.store)
+    expecting.check()
     asked = _space_file(project, space)
     called = name or asked.name
     terms = TuneTerms(extend=extend, extend_to=extend_to)
-    executor = where.executor(on, workers, ray_address, resources, slurm, pack)
-    if dry_run:
+    executor = training.executor
+    if expecting.dry_run:
         with project.entered():
             workload = project.workload(store, executor)
             definition = defined(workload, asked, trials, hours, name=called, terms=terms)
             with Store.open(workload.store) as opened:
                 known = read_definition(opened, called) or definition
                 campaign = read_campaign(opened, known)
-        answer(json, _plan_facts(campaign), lambda: _show_plan(campaign))
+            found = of_campaign(campaign, workload, expecting.measure, on_screen())
+        cost = expecting.applied(found)
+        answering.show(_plan_facts(campaign, cost), lambda: _show_plan(campaign, cost))
         return
     ending = run_campaign(
         project,
@@ -160,7 +157,13 @@ def tune(
         sinks=sink,
     )
     made = write_report(ending, project.folder / (page or f"{called}.html"))
-    answer(json, ending_facts(ending, made), lambda: conclude(ending, made), exit_code(ending))
+    price = expecting.per_hour
+
+    def page_of() -> None:
+        conclude(ending, made)
+        print_spent_of(ending.campaign, price)
+
+    answering.show(ending_facts(ending, made), page_of, exit_code(ending))
 
 
 def run_campaign(
@@ -217,16 +220,18 @@ def ending_facts(ending: Ending, page: Path | None) -> dict[str, Any]:
         "finished": not ending.why,
         "why": None if ending.summary is None else ending.summary.why,
         "step": facts.of_step(ending.step),
+        "spending": spent_on(ending.campaign) if ending.campaign.rounds else None,
         "report": page,
     }
 
 
-def _plan_facts(campaign: Campaign) -> dict[str, Any]:
+def _plan_facts(campaign: Campaign, cost: CostEstimate) -> dict[str, Any]:
     """How the trials would be shared out, and what comes next, as data."""
     return {
         "campaign": facts.of_campaign(campaign),
         "shares": planned(campaign),
         "step": facts.of_step(next_step(campaign)),
+        "cost": cost,
     }
 
 
@@ -265,7 +270,7 @@ def _show_step(step: Step, campaign: Campaign) -> None:
     say(f"  {words.printable(step.reason.text)}")
 
 
-def _show_plan(campaign: Campaign) -> None:
+def _show_plan(campaign: Campaign, cost: CostEstimate) -> None:
     """How the trials are shared out, and what comes next."""
     own = planned(campaign)
     spent = {"name": campaign.name, "spent": campaign.spent, "total": campaign.total}
@@ -277,6 +282,7 @@ def _show_plan(campaign: Campaign) -> None:
     say(f"  {worded('plan_exploit', least=exploit)}")
     if own.extend:
         say(f"  {worded('plan_extend', extend=own.extend)}")
+    say(f"  {padded('cost', 11)}{cost.message.text}")
     for line in skipped(campaign):
         say(worded("note", text=words.printable(line.text)))
     step = next_step(campaign)

@@ -8,7 +8,6 @@ many more. Beyond four this package continues it by 25 trials each.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -226,35 +225,3 @@ def dimensions_for(trials: int) -> int:
     while trials_for(dimensions + 1) <= trials:
         dimensions += 1
     return dimensions
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What trials will take, judging by those that have ended."""
-
-    trials: int
-    device_hours: float  # all trials one after another
-    low_hours: float  # by the clock, with all workers busy
-    high_hours: float
-
-
-def expected_cost(trials: int, seconds: Sequence[float], workers: int = 1) -> Cost | None:
-    """What this many more trials will take; None while no trial has ended.
-
-    `seconds` are the lengths of ended trials. The range is two standard deviations of the sum,
-    counting that the mean comes from few trials, as a factor, so that it never promises nothing.
-
-    >>> cost = expected_cost(60, [500, 600, 700], workers=4)
-    >>> f"{cost.device_hours:.1f} device hours, {cost.low_hours:.1f} to {cost.high_hours:.1f} h"
-    '10.0 device hours, 2.1 to 3.0 h'
-    """
-    if workers < 1:
-        raise DesignError("budget.bad_workers", workers=workers)
-    if not seconds or trials < 1:
-        return None
-    mean = statistics.fmean(seconds)
-    spread = statistics.stdev(seconds) if len(seconds) > 1 else mean / 2
-    doubt = 2 * spread * math.sqrt(1 / trials + 1 / len(seconds)) / mean if mean else 0.0
-    hours = trials * mean / 3600
-    waves = math.ceil(trials / workers) * mean / 3600  # the last wave leaves workers idle
-    return Cost(trials, hours, hours / workers / (1 + doubt), waves * (1 + doubt))

@@ -22,7 +22,7 @@ _FLAT = re.compile(r"[^a-z0-9]+")
 def _words_of(name: str) -> list[str]:
     """The words of a metric's name.
 
-    >>> _words_of("val/lossEpoch"), words_of("train_grad_norm")
+    >>> _words_of("val/lossEpoch"), _words_of("train_grad_norm")
     (['val', 'loss', 'epoch'], ['train', 'grad', 'norm'])
     """
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).lower()

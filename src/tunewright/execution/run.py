@@ -20,8 +20,8 @@ from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Interrupts, Wish
+from tunewright.execution.known_lengths import known_seconds
 from tunewright.execution.prepare import advice, by_position, ready, suggestions
-from tunewright.execution.progress import known_seconds
 from tunewright.execution.retry import from_server
 from tunewright.execution.sink_processes import Following, sinks_open
 from tunewright.execution.sources import sources

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tunewright import messages
+from tunewright.budgets.cost import CostEstimate, Price, Timing, Trainings, cost_of
+from tunewright.budgets.state import state
 from tunewright.checks.checklist import check
 from tunewright.errors import DesignError
-from tunewright.execution.run import watcher_of
+from tunewright.execution.run import executor_of, watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts, plain
 from tunewright.launches import lineage
@@ -68,6 +70,7 @@ class LaunchPlan(Facts):
     run_seconds: float  # of one run
     metric: str
     unfinished: int = 0  # trials of the candidate's round that have not ended
+    cost: CostEstimate | None = None  # hours, money, and what is left of the budget
 
     @property
     def runs(self) -> tuple[int, int]:
@@ -155,6 +158,12 @@ class LaunchReport(Facts):
     recorded: int | None = None  # the key of the decision in the store; None: not recorded
     now: Place | None = None  # the baseline after this launch
     interrupted: bool = False  # somebody stopped it before there was an answer
+
+    def priced(self, price: Price | None) -> LaunchReport:
+        """The same with the cost of its plan at another price; None keeps the budget's."""
+        if self.plan is None or self.plan.cost is None:
+            return self
+        return replace(self, plan=replace(self.plan, cost=self.plan.cost.priced(price)))
 
     @property
     def headline(self) -> Text:
@@ -245,6 +254,7 @@ def launch(
         pair = rivals(store, results, number, against)
         question = _question(store, pair, results, terms)
     plan = planned(pair, question, results)
+    plan = replace(plan, cost=_cost(plan, pair, workload))
     own, other = pair.places
     if dry_run:
         return LaunchReport(own, other, plan)
@@ -274,6 +284,20 @@ def launch(
         recorded=key,
         now=None if now is None else now.place,
         interrupted=found.interrupted,
+    )
+
+
+def _cost(plan: LaunchPlan, pair: Rivals, workload: Workload) -> CostEstimate:
+    """What the runs of a launch cost, judged by those that both arms have."""
+    trials = (t for arm in (pair.candidate, pair.baseline) for t in (arm.of, *arm))
+    known = [Timing(trial.seconds) for trial in trials if trial.seconds]
+    budget = state(workload.store, workload.budget)
+    return cost_of(
+        [Trainings(*plan.runs)],
+        known,
+        workers=executor_of(workload).slots,
+        price=None if budget is None else budget.price,
+        left=None if budget is None else budget.left,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tunewright import stores
+from tunewright.budgets.cost import CostEstimate
 from tunewright.checks.checklist import check as checklist
 from tunewright.design.round import Round
 from tunewright.design.round_file import declaration_data, from_data
@@ -80,8 +81,11 @@ def dry_run(place: Place, *, round: str, detail: bool = False) -> Answer:
         "left": planned.left,
         "ended": planned.ended,
         "workers": planned.workers,
-        "low_hours": None if cost is None else _rounded(cost.low_hours),
-        "high_hours": None if cost is None else _rounded(cost.high_hours),
+        "low_hours": _end(cost.clock_hours, 0),
+        "high_hours": _end(cost.clock_hours, 1),
+        **_money(cost),
+        "basis": cost.basis,
+        "exceeds": list(cost.exceeds),
         "advice": len(planned.advice),
     }
     step = "run" if planned.left else "check"
@@ -91,10 +95,27 @@ def dry_run(place: Place, *, round: str, detail: bool = False) -> Answer:
         sentence=said("mcp.dry_run", round=round, **numbers),
         numbers=numbers,
         next={"tool": step, "arguments": {"round": round}},
-        detail={"advice": [str(one) for one in planned.advice], "first": planned.first}
+        detail={
+            "advice": [str(one) for one in planned.advice],
+            "first": planned.first,
+            "cost": cost.to_data(),
+        }
         if detail
         else None,
     )
+
+
+def _end(found: tuple[float, float] | None, end: int) -> float | None:
+    return None if found is None else _rounded(found[end])
+
+
+def _money(cost: CostEstimate) -> dict[str, Any]:
+    """Money as a range, where a price is known."""
+    if cost.money is None or cost.price is None:
+        return {}
+    low, high = cost.money
+    money = {"low_money": _rounded(low), "high_money": _rounded(high)}
+    return {**money, "currency": cost.price.currency}
 
 
 def check(place: Place, *, round: str, detail: bool = False) -> Answer:

@@ -209,8 +209,11 @@ def _decided(
         facts = {"verdict": verdict, "about": job.about, "probability": decision.get("probability")}
         return verdict, said("mcp.decided", **facts), decision.get("false_launch_rate")
     numbers.pop("counts")
-    known = ("expected_gain", "interval", "chance_better", "runs", "sd", "running_gain", "kept")
-    numbers |= {name: data[name] for name in known if name in data}
+    known = ("expected_gain", "gain", "interval", "chance_better", "runs", "sd", "running_gain")
+    numbers |= {name: data[name] for name in (*known, "kept") if name in data}
+    if "removals" in data:  # of an audit
+        numbers["removed"] = sum(one["verdict"] == "remove" for one in data["removals"])
+        numbers["commit"] = str(data["commit"])[:12]
     verdict = str(data.get("verdict", "answered"))
     facts = {"verdict": verdict, "about": job.about, "probability": data.get("chance_better")}
     return verdict, said("mcp.decided", **facts), None

@@ -27,6 +27,7 @@ from tunewright.design.round_file import as_data
 from tunewright.errors import TunewrightError
 
 if TYPE_CHECKING:  # every command imports this file, `--help` too
+    from tunewright.budgets.cost import Price
     from tunewright.campaigns.campaign import Campaign
     from tunewright.campaigns.step import Step as CampaignStep
     from tunewright.store.results import Repeats, Results
@@ -199,6 +200,7 @@ Facts = dict[str, Any]
 
 def of_round(results: Results, *, curves: bool = False) -> Facts:
     """A round as recorded: what was asked, every trial, the best, and what to do next."""
+    from tunewright.budgets.spending import spending
     from tunewright.present.next_step import next_steps
 
     best = best_of(results)
@@ -220,6 +222,7 @@ def of_round(results: Results, *, curves: bool = False) -> Facts:
                 for k, own in enumerate(results.repeats(trial), start=1)
             ],
             "notes": results.notes,
+            "spending": spending(results),
             "next": next_steps(results),
         },
         curves=curves,
@@ -237,8 +240,11 @@ def of_trial(
     return made if trial.number is not None else {**made, "repeat": repeat}
 
 
-def of_run(results: Results, why: str, seconds: float, ended: int) -> Facts:
+def of_run(
+    results: Results, why: str, seconds: float, ended: int, price: Price | None = None
+) -> Facts:
     """What a call of `run` came to: why it returned, the counts, the best, what to do next."""
+    from tunewright.budgets.spending import spending
     from tunewright.present.next_step import next_steps
 
     best = best_of(results)
@@ -251,6 +257,7 @@ def of_run(results: Results, why: str, seconds: float, ended: int) -> Facts:
             "counts": results.counts,
             "best": None if best is None else of_trial(results, best),
             "next": next_steps(results),
+            "spending": spending(results, price),
             **_budget(results),
         }
     )

@@ -161,6 +161,7 @@ class Contents:
     reader: Reader
     version: str
     written: date
+    spent: Message  # and what is left
 
 
 def page(body: str, title: str, figures: str = "") -> str:
@@ -289,7 +290,7 @@ def _footer(own: Contents) -> list[Text]:
     known = origin_of(own.results)
     facts = {"objective": str(own.results.objective), "search": own.results.search}
     made = [Message("report.searched_by" if own.results.search else "report.objective", facts)]
-    made.append(Message("report.time", {"seconds": known.seconds}))
+    made.append(own.spent)
     if known.commits:
         made.append(Message("report.commits", {"commits": known.commits, "changed": known.changed}))
     if known.hosts:

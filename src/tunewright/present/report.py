@@ -15,10 +15,12 @@ from rich.console import Console
 
 import tunewright
 from tunewright.advice.proposal import searched_ranges, with_ranges
+from tunewright.budgets.spending import spending
 from tunewright.campaigns.campaign import Campaign, message_of
 from tunewright.campaigns.probe import skipped
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.checks.checklist import check
+from tunewright.costs.tune import spent_on
 from tunewright.errors import DesignError, NotFound
 from tunewright.finding import Finding
 from tunewright.launches.lineage import Launched
@@ -258,9 +260,10 @@ class Report:
         own, results = self.campaign, self.results
         if own is None:
             head = html.Head(results.round.name, self.answer.asked, self.answer.headline.text)
-            three = tiles(results)
+            three, spent = tiles(results), spending(results)
         else:
             head, three = _campaign_head(own), campaign_tiles(own, results)
+            spent = spent_on(own)
         contents = html.Contents(
             results=results,
             answer=self.answer,
@@ -271,6 +274,7 @@ class Report:
             reader=self.reader,
             version=tunewright.__version__,
             written=self.written,
+            spent=spent.message,
         )
         return html.body(contents)
 

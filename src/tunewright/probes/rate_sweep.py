@@ -343,6 +343,18 @@ def grid(centre: float, points: int = _POINTS) -> tuple[float, ...]:
     return tuple(_rounded(centre * 10 ** (n / _PER_DECADE)) for n in range(-half, points - half))
 
 
+def most_trained(rates: int, length: int) -> tuple[tuple[int, int], ...]:
+    """The most trainings that a sweep may add to its first grid: how many, for how many steps.
+
+    >>> most_trained(7, 100)
+    ((6, 100), (13, 200), (13, 400), (13, 800), (13, 533))
+    """
+    every = rates + _EXTENSIONS * _MORE
+    doubled = [(every, length * 2**n) for n in range(1, _DOUBLINGS + 1)]
+    longest = length * 2**_DOUBLINGS
+    return (_EXTENSIONS * _MORE, length), *doubled, (every, int(longest / _ROOM))
+
+
 def _rounded(rate: float) -> float:
     return float(f"{rate:.4g}")
 

@@ -228,7 +228,7 @@ def _criterion(
 def _round_up(steps: float) -> int:
     """A number of steps with two significant digits, never fewer than given.
 
-    >>> _round_up(1234), round_up(340), round_up(87), round_up(1000)
+    >>> _round_up(1234), _round_up(340), _round_up(87), _round_up(1000)
     (1300, 340, 87, 1000)
     """
     whole = math.ceil(steps - 1e-9)

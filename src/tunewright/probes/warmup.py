@@ -87,6 +87,20 @@ def lengths(max_train_steps: int) -> tuple[int, ...]:
     return tuple(found) or ((longest,) if longest >= 1 else ())
 
 
+def rung_steps(max_train_steps: int, beyond: int) -> tuple[tuple[int, int], ...]:
+    """The steps and the runs of each rung of one ladder, where training blows up at `beyond`.
+
+    >>> rung_steps(10_000, 500)
+    ((610, 2), (700, 2), (3000, 2))
+    """
+    return tuple((_rung_total(one, beyond), _SEEDS) for one in lengths(max_train_steps))
+
+
+def _rung_total(length: int, beyond: int) -> int:
+    """How long a rung trains: the warm-up, twice as long at the peak, and beyond the blow-up."""
+    return max((1 + _AFTER) * length, length + beyond + _SHORTEST)
+
+
 def _climb_foreseen(start: ByMeaning) -> tuple[Message, ...]:
     """What is missing, known before anything is trained, to judge the ladder's shortest runs."""
     tried = lengths(start.max_train_steps)
@@ -108,7 +122,7 @@ def climb(
     """
     rungs: list[Rung] = []
     for length in lengths(start.max_train_steps):
-        total = max((1 + _AFTER) * length, length + beyond + _SHORTEST)
+        total = _rung_total(length, beyond)
         rung, missing = _rung(start, peak, length, total, clip_norm, watch)
         if missing:
             return rungs, missing

@@ -17,7 +17,7 @@ _ODD = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 def _number_data(value: float) -> float | str:
     """A float as JSON has it: NaN and infinities are text.
 
-    >>> _number_data(0.5), number_data(float("inf"))
+    >>> _number_data(0.5), _number_data(float("inf"))
     (0.5, 'inf')
     """
     own = float(value)

@@ -19,7 +19,7 @@ _ENDS = {"completed": "success", "unmeasured": "success", "pruned": "aborted"}
 _LONGEST_NAME = 100
 
 
-def _open_tracker(sink: Sink) -> Tracker:
+def open_tracker(sink: Sink) -> Tracker:
     """Write offline runs into a folder."""
     return _SwanLab(Path(sink.where), sink.project or PROJECT)
 

@@ -18,7 +18,7 @@ PROJECT = "tunewright"
 OURS = "tunewright"  # the entry of a configuration that holds what this package knows of the trial
 
 
-def _open_tracker(sink: Sink) -> Tracker:
+def open_tracker(sink: Sink) -> Tracker:
     """Write into the databases of a folder, which Trackio takes from its environment."""
     Path(sink.where).mkdir(parents=True, exist_ok=True)
     os.environ["TRACKIO_DIR"] = sink.where

@@ -22,7 +22,7 @@ _LONGEST_GROUP = 128  # characters, by W&B's own limit
 _SYNCED = ".wandb.synced"  # how the file ends that `wandb sync` leaves beside a run
 
 
-def _open_tracker(sink: Sink) -> Tracker:
+def open_tracker(sink: Sink) -> Tracker:
     """Write offline runs into a folder."""
     return _WandB(Path(sink.where), sink.project or PROJECT)
 

@@ -70,15 +70,7 @@ def look(units: Floats, losses: Floats, adjusted: Floats | None = None) -> Look:
     top = units[order[:k]]
     side = _lone(units, losses, order)
     middle = float(np.median(top))
-    return Look(
-        side=side,
-        rule="lone" if side else "",
-        best=float(top[0]),
-        middle=middle,
-        best_few=k,
-        feasible=count,
-        p=seen.p,
-    )
+    return Look(side, "lone" if side else "", float(top[0]), middle, k, count, seen.p)
 
 
 def _crowd(units: Floats, best_few: npt.NDArray[np.int64], level: float) -> Look:
@@ -89,16 +81,8 @@ def _crowd(units: Floats, best_few: npt.NDArray[np.int64], level: float) -> Look
     for side, (chance, sign) in zip(sides, _chances(units, top), strict=True):
         p = min(p, chance)
         if chance < level and max(sign * (best - 0.5), sign * (middle - 0.5)) > LIMIT - 0.5:
-            return Look(
-                side=side,
-                rule="crowd",
-                best=best,
-                middle=middle,
-                best_few=len(top),
-                feasible=count,
-                p=chance,
-            )
-    return Look(side="", rule="", best=best, middle=middle, best_few=len(top), feasible=count, p=p)
+            return Look(side, "crowd", best, middle, len(top), count, chance)
+    return Look("", "", best, middle, len(top), count, p)
 
 
 def pooled_look(
@@ -138,24 +122,8 @@ def pooled_look(
         p = float((1 + (sign * np.asarray(drawn) >= sign * seen - 1e-9).sum()) / (_DRAWS + 1))
         chances.append(p)
         if p < P and max(sign * (best - 0.5), sign * (middle - 0.5)) > LIMIT - 0.5:
-            return Look(
-                side=side,
-                rule="pooled",
-                best=best,
-                middle=middle,
-                best_few=len(crowd),
-                feasible=count,
-                p=p,
-            )
-    return Look(
-        side="",
-        rule="",
-        best=best,
-        middle=middle,
-        best_few=len(crowd),
-        feasible=count,
-        p=min(chances),
-    )
+            return Look(side, "pooled", best, middle, len(crowd), count, p)
+    return Look("", "", best, middle, len(crowd), count, min(chances))
 
 
 def _joint(

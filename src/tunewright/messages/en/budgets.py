@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, fill, reader, words
 
 
 def amount(name: str, value: float, currency: str = "") -> str:
@@ -53,11 +53,102 @@ def _raised(facts: Facts) -> str:
     return f"raise the budget from {shown(facts['before'])} to {shown(facts['now'])}?"
 
 
+def _numbers(low: int, high: int) -> str:
+    return words.count(high, "training") if low == high else f"{low} to {high} trainings"
+
+
+def money(low: float, high: float, currency: str = "") -> str:
+    """An amount of money as a range, in its currency.
+
+    >>> money(1.234, 5.0, "EUR"), money(0.0004, 0.001)
+    ('1.23 to 5.00 EUR', '0.0004 to 0.001')
+    """
+    shown = [f"{one:.2f}" if one >= 0.1 or not one else f"{one:.1g}" for one in (low, high)]
+    both = shown[0] if shown[0] == shown[1] else f"{shown[0]} to {shown[1]}"
+    return f"{both} {currency}".strip()
+
+
+_BASES = {
+    "round": "judged by {seen:count training} of this round",
+    "program": "judged by {seen:count training} of this program in other rounds",
+    "scaled": "judged by {seen:count training} of another length: a wide range",
+    "measured": "foretold from a short training",
+}
+
+
+def _expected(facts: Facts) -> str:
+    """Trainings, hours, money, what they rest on, and what the budget lacks."""
+    low, high = facts["trainings"]
+    if not high:
+        return "nothing left to train"
+    parts = [_numbers(low, high)]
+    if facts["hours"] is None:
+        how = "--dry-run --measure" if reader() == "shell" else "measure=True"
+        return f"{parts[0]}; hours not known before one has ended: {how} trains briefly to know"
+    parts += _hours_and_money(facts)
+    basis = fill(_BASES[facts["basis"]], facts)
+    over = f"; more than the budget has left: {', '.join(_lacks(facts))}" if _lacks(facts) else ""
+    return f"{', '.join(parts)} ({basis}){over}"
+
+
+def _hours_and_money(facts: Facts) -> list[str]:
+    hours, clock = ([h * 3600 for h in facts[name]] for name in ("hours", "clock_hours"))
+    parts = [f"{words.duration_range(*hours)} of training"]
+    if facts["workers"] > 1:
+        parts.append(f"{words.duration_range(*clock)} with {facts['workers']} workers")
+    if facts["money"] is not None:
+        parts.append(_money(facts))
+    return parts
+
+
+def _money(facts: Facts) -> str:
+    low, high = facts["money"]
+    return money(low, high, facts["price"]["currency"])
+
+
+def _lacks(facts: Facts) -> list[str]:
+    currency = (facts["price"] or {}).get("currency", "")
+    return [amount(name, facts["left"][name], currency) for name in facts["exceeds"]]
+
+
+def _round_spent(facts: Facts) -> str:
+    """What a round has cost, the rest of it, and what is left of the budget."""
+    spent, left, budget = facts["spent"], facts["left"], facts["budget"]
+    parts = [words.count(spent["trials"], "training")]
+    parts.append(f"{words.duration(spent['hours'] * 3600)} of training")
+    if spent["money"] is not None:
+        parts.append(money(spent["money"], spent["money"], facts["currency"]))
+    text = f"spent: {', '.join(parts)}"
+    if left["trainings"][1]:
+        rest = [_numbers(*left["trainings"])]
+        rest += _hours_and_money(left) if left["hours"] is not None else []
+        text += f"; left of the round: {', '.join(rest)}"
+    if budget is not None and budget["left"]:
+        currency = budget["budget"].get("currency") or ""
+        shown = ", ".join(amount(name, one, currency) for name, one in budget["left"].items())
+        text += f"; left of the budget: {shown}"
+    return text
+
+
 SENTENCES: dict[str, Template] = {
     "budget.spent": _refused,
     "budget.before": lambda facts: f"budget: {_spent(facts)} spent before this",
     "budget.after": lambda facts: f"budget: {_spent(facts)} spent now",
     "budget.state": lambda facts: f"spent: {_spent(facts)}",
+    "cost.expected": _expected,
+    "cost.spent": _round_spent,
+    "cost.measures": (
+        "measuring: trains one configuration for {steps:list} of {total} {name}, in a store that "
+        "is thrown away"
+    ),
+    "budget.bad_price": "price {text!r} is not a number of at least 0, with a currency if you like",
+    "cost.no_length": (
+        "nothing to measure: no hyperparameter of the configuration means max_train_steps "
+        "({name}), so training cannot be shortened"
+    ),
+    "cost.short_training": "the short training is {status}: {reason}",
+    "cost.unknown_probe": "no probe that trains is called {probe!r}. There are: {known:list}",
+    "cost.only_dry_run": "{option} is for --dry-run: it measures before anything is spent",
     "budget.none": "no budget: training is not limited",
     "budget.ends": "the budget is spent: no new trials",
     "budget.raises": _raised,

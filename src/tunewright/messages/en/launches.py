@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, declared, words
+from tunewright.messages import Facts, Reader, Template, declared, words
 
 # what a warning of the checklist means for a launch, by check
 OBJECTIONS = {
@@ -302,6 +302,7 @@ def _unknown_baseline(facts: Facts) -> str:
     )
 
 
+_ANY_LENGTH: dict[Reader, str] = {"python": "any_length=True", "shell": "--any-length"}
 SENTENCES: dict[str, Template] = {
     # ---- launches
     # the decision
@@ -317,10 +318,13 @@ SENTENCES: dict[str, Template] = {
     "launch.deterministic": _deterministic,
     "launch.identical_repeats": _identical,
     "launch.not_deterministic": _not_deterministic,
-    "launch.different_lengths": (
-        "the candidate trains for {candidate:g} steps, the baseline for {baseline:g}: longer "
-        "training is the difference. Train both as long, or ask for it with any_length=True"
-    ),
+    "launch.different_lengths": {
+        reader: (
+            "the candidate trains for {candidate:g} steps, the baseline for {baseline:g}: longer "
+            f"training is the difference. Train both as long, or ask for it with {how}"
+        )
+        for reader, how in _ANY_LENGTH.items()
+    },
     "launch.too_small_to_find": (
         "a gain of {gain:.3g} is too small to see: even {runs} runs each would find it in fewer "
         "than 80 of 100 decisions"

@@ -332,7 +332,6 @@ SENTENCES: dict[str, Template] = {
     "steps.round": "round",
     **{f"status.{status}": status for status in STATUSES},
     "report.undrawn": _undrawn,
-    "report.time": "{seconds:duration} of training",
     "report.commits": _commits,
     "report.hosts": _hosts,
     "report.version": _version,

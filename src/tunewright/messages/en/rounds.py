@@ -119,6 +119,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "goal.imported": "imported from {origin}",
     "goal.longer": "Does training that is a little longer end better?",
+    "goal.measure": "How long does a training take?",
     "goal.prepended": "Is the whole training better with the warm-up prepended?",
     "goal.replicate": (
         "How much of the result of {round} is noise? The same search with other points."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, fill, reader, words
 
 
 def amount(name: str, value: float, currency: str = "") -> str:
@@ -53,11 +53,97 @@ def _raised(facts: Facts) -> str:
     return f"把预算从 {shown(facts['before'])} 提高到 {shown(facts['now'])}？"
 
 
+def _numbers(low: int, high: int) -> str:
+    return f"{high} 次训练" if low == high else f"{low} 到 {high} 次训练"
+
+
+def money(low: float, high: float, currency: str = "") -> str:
+    """An amount of money as a range, in its currency.
+
+    >>> money(1.234, 5.0, "EUR")
+    '1.23 到 5.00 EUR'
+    """
+    shown = [f"{one:.2f}" if one >= 0.1 or not one else f"{one:.1g}" for one in (low, high)]
+    both = shown[0] if shown[0] == shown[1] else f"{shown[0]} 到 {shown[1]}"
+    return f"{both} {currency}".strip()
+
+
+_BASES = {
+    "round": "依据本轮次的 {seen} 次训练",
+    "program": "依据此程序在其他轮次中的 {seen} 次训练",
+    "scaled": "依据 {seen} 次长度不同的训练：范围较宽",
+    "measured": "由一次短训练推算",
+}
+
+
+def _expected(facts: Facts) -> str:
+    """Trainings, hours, money, what they rest on, and what the budget lacks."""
+    low, high = facts["trainings"]
+    if not high:
+        return "没有剩余的训练"
+    parts = [_numbers(low, high)]
+    if facts["hours"] is None:
+        how = "--dry-run --measure" if reader() == "shell" else "measure=True"
+        return f"{parts[0]}；在一次训练结束之前不知道需要几小时：{how} 用短训练测出"
+    parts += _hours_and_money(facts)
+    basis = fill(_BASES[facts["basis"]], facts)
+    over = f"；超过预算的剩余：{'，'.join(_lacks(facts))}" if _lacks(facts) else ""
+    return f"{'，'.join(parts)}（{basis}）{over}"
+
+
+def _hours_and_money(facts: Facts) -> list[str]:
+    hours, clock = ([h * 3600 for h in facts[name]] for name in ("hours", "clock_hours"))
+    parts = [f"训练时间 {words.duration_range(*hours)}"]
+    if facts["workers"] > 1:
+        parts.append(f"{facts['workers']} 个工作进程需 {words.duration_range(*clock)}")
+    if facts["money"] is not None:
+        parts.append(_money(facts))
+    return parts
+
+
+def _money(facts: Facts) -> str:
+    low, high = facts["money"]
+    return money(low, high, facts["price"]["currency"])
+
+
+def _lacks(facts: Facts) -> list[str]:
+    currency = (facts["price"] or {}).get("currency", "")
+    return [amount(name, facts["left"][name], currency) for name in facts["exceeds"]]
+
+
+def _round_spent(facts: Facts) -> str:
+    """What a round has cost, the rest of it, and what is left of the budget."""
+    spent, left, budget = facts["spent"], facts["left"], facts["budget"]
+    parts = [f"{spent['trials']} 次训练", f"训练时间 {words.duration(spent['hours'] * 3600)}"]
+    if spent["money"] is not None:
+        parts.append(money(spent["money"], spent["money"], facts["currency"]))
+    text = f"已用：{'，'.join(parts)}"
+    if left["trainings"][1]:
+        rest = [_numbers(*left["trainings"])]
+        rest += _hours_and_money(left) if left["hours"] is not None else []
+        text += f"；本轮次剩余：{'，'.join(rest)}"
+    if budget is not None and budget["left"]:
+        currency = budget["budget"].get("currency") or ""
+        shown = "，".join(amount(name, one, currency) for name, one in budget["left"].items())
+        text += f"；预算剩余：{shown}"
+    return text
+
+
 SENTENCES: dict[str, Template] = {
     "budget.spent": _refused,
     "budget.before": lambda facts: f"预算：此前已用 {_spent(facts)}",
     "budget.after": lambda facts: f"预算：现已用 {_spent(facts)}",
     "budget.state": lambda facts: f"已用：{_spent(facts)}",
+    "cost.expected": _expected,
+    "cost.spent": _round_spent,
+    "cost.measures": ("测量：用一个配置训练 {steps:list}（{name} 共 {total}），所用的存储随后删除"),
+    "budget.bad_price": "价格 {text!r} 不是大于等于 0 的数（后面可以写货币）",
+    "cost.no_length": (
+        "无法测量：配置中没有表示 max_train_steps 的超参数（{name}），因此不能缩短训练"
+    ),
+    "cost.short_training": "短训练的状态是 {status}：{reason}",
+    "cost.unknown_probe": "没有名为 {probe!r} 的训练类探针。可用的有：{known:list}",
+    "cost.only_dry_run": "{option} 只用于 --dry-run：它在花费之前测量",
     "budget.none": "没有预算：训练不受限制",
     "budget.ends": "预算已用完：不再开始新试验",
     "budget.raises": _raised,

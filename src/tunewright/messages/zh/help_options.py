@@ -136,7 +136,15 @@ LABELS: Mapping[str, str] = {
         "以其范围为搜索空间的轮次文件；默认 rounds/tune.toml。"
     ),
     "Confirm every step.": "每一步都确认。",
-    "Say what comes next and how trials are shared out.": "显示下一步以及试验如何分配。",
+    "Of one hour of training, such as 2.5 or '2.5 EUR'; the budget's by default.": (
+        "一小时训练的价格，例如 2.5 或 '2.5 EUR'；默认取预算中的价格。"
+    ),
+    "With --dry-run: where no trial shows how long training takes, time a short one. It trains.": (
+        "与 --dry-run 一起使用：没有试验能说明训练时间时，为一次短训练计时。它会训练。"
+    ),
+    "Compare them although one trains for more steps: longer training is the claim.": (
+        "即使一方训练的步数更多也比较：所主张的就是训练更久。"
+    ),
     "What the campaign is called; as ROUND.": "调优任务的名称；默认同 ROUND。",
     "Where the report goes; NAME.html.": "报告写到哪里；NAME.html。",
     "Train the best so many times as long in the end.": "最后把最好的训练这么多倍长。",

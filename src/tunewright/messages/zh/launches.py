@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, declared, words
+from tunewright.messages import Facts, Reader, Template, declared, words
 
 # what a warning of the checklist means for a launch, by check
 OBJECTIONS = {
@@ -303,6 +303,7 @@ def _unknown_baseline(facts: Facts) -> str:
     )
 
 
+_ANY_LENGTH: dict[Reader, str] = {"python": "any_length=True", "shell": "--any-length"}
 SENTENCES: dict[str, Template] = {
     # ---- launches
     # the decision
@@ -318,10 +319,13 @@ SENTENCES: dict[str, Template] = {
     "launch.deterministic": _deterministic,
     "launch.identical_repeats": _identical,
     "launch.not_deterministic": _not_deterministic,
-    "launch.different_lengths": (
-        "候选训练 {candidate:g} 步，基线训练 {baseline:g} 步：差别在于训练更久。请让两者训练同样长，"
-        "或用 any_length=True 明确要求"
-    ),
+    "launch.different_lengths": {
+        reader: (
+            "候选训练 {candidate:g} 步，基线训练 {baseline:g} 步：差别在于训练更久。"
+            f"请让两者训练同样长，或用 {how} 明确要求"
+        )
+        for reader, how in _ANY_LENGTH.items()
+    },
     "launch.too_small_to_find": (
         "{gain:.3g} 的改进太小：即使各运行 {runs} 次，100 次决策中也发现不到 80 次"
     ),

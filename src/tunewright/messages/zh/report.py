@@ -324,7 +324,6 @@ SENTENCES: dict[str, Template] = {
     "steps.round": "轮次",
     **{f"status.{status}": shown for status, shown in STATUSES.items()},
     "report.undrawn": _undrawn,
-    "report.time": "训练 {seconds:duration}",
     "report.commits": _commits,
     "report.hosts": _hosts,
     "report.version": _version,

@@ -110,6 +110,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "goal.imported": "从 {origin} 导入",
     "goal.longer": "训练稍长一些，结果是否更好？",
+    "goal.measure": "一次训练需要多长时间？",
     "goal.prepended": "在前面加上预热后，整个训练是否更好？",
     "goal.replicate": "{round} 的结果有多少是噪声？同样的搜索，不同的采样点。",
     "goal.split": "{round} 的试验 {trial} 有多少取决于数据划分？",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,79 +18,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+    from tunewright.probes.critical_batch import CriticalBatch
+    from tunewright.probes.throughput.size_answer import BatchSizes
+    from tunewright.probes.train_steps import TrainSteps
+
 
 # ---- how do the steps to a goal fall with the batch size? The studies of probes.critical_batch.
 #
 # A dashed line shows perfect scaling, the curve the fit, the shaded band where the critical batch
 # size lies. Sizes that do not count are hollow.
-
-
-class Size(Protocol):
-    """One batch size."""
-
-    @property
-    def batch_size(self) -> int:
-        """The batch size."""
-        ...
-
-    @property
-    def steps(self) -> float | None:
-        """The fewest steps to the goal."""
-        ...
-
-    @property
-    def low(self) -> float | None:
-        """The best of half the trials, 5 %."""
-        ...
-
-    @property
-    def high(self) -> float | None:
-        """The best of half the trials, 95 %."""
-        ...
-
-    @property
-    def valid(self) -> bool:
-        """Whether it counts."""
-        ...
-
-
-class Scaling(Protocol):
-    """What the probe answers, as far as it is drawn."""
-
-    @property
-    def sizes(self) -> Sequence[Size]:
-        """Every batch size."""
-        ...
-
-    @property
-    def metric(self) -> str:
-        """Of the goal."""
-        ...
-
-    @property
-    def goal(self) -> float | None:
-        """The goal."""
-        ...
-
-    @property
-    def critical_batch_size(self) -> float | None:
-        """The fitted one."""
-        ...
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of its interval."""
-        ...
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of its interval."""
-        ...
-
-    @property
-    def smallest_steps(self) -> float | None:
-        """What no size goes below."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -117,7 +53,7 @@ class BatchScalingData:
     smallest_steps: float | None
 
 
-def batch_scaling(answer: Scaling) -> Figure[BatchScalingData]:
+def batch_scaling(answer: CriticalBatch) -> Figure[BatchScalingData]:
     """Steps to the goal by batch size, as `probes.critical_batch` found them.
 
     Args:
@@ -127,7 +63,7 @@ def batch_scaling(answer: Scaling) -> Figure[BatchScalingData]:
     return Figure("batch_scaling", data, caption=_caption(data), drawing=_draw_batch_scaling)
 
 
-def _batch_scaling_data(answer: Scaling) -> BatchScalingData:
+def _batch_scaling_data(answer: CriticalBatch) -> BatchScalingData:
     """What the figure shows."""
     points = tuple(
         ScalingPoint(s.batch_size, s.steps, s.low or s.steps, s.high, s.valid)
@@ -224,49 +160,6 @@ def _draw_points(axes: Axes, points: Sequence[ScalingPoint], valid: bool) -> Non
 # Learning rates that did not fit stand on a rail above, infeasible ones as an X above that.
 
 
-class Rate(Protocol):
-    """One learning rate of the sweep."""
-
-    @property
-    def learning_rate(self) -> float:
-        """The learning rate."""
-        ...
-
-    @property
-    def outcome(self) -> str:
-        """`fits`, `does not fit` or `infeasible`."""
-        ...
-
-    @property
-    def steps(self) -> float | None:
-        """When it first fits."""
-        ...
-
-
-class Sweep(Protocol):
-    """What the probe answers, as far as it is drawn."""
-
-    @property
-    def rates(self) -> Sequence[Rate]:
-        """The whole sweep, by learning rate."""
-        ...
-
-    @property
-    def learning_rate(self) -> float | None:
-        """The one that fits first."""
-        ...
-
-    @property
-    def max_train_steps(self) -> int | None:
-        """What is proposed."""
-        ...
-
-    @property
-    def criterion(self) -> object:
-        """What counts as a fit; `str` gives it in words."""
-        ...
-
-
 @dataclass(frozen=True)
 class StepsToFitData:
     """Each learning rate with its steps, those that do not fit, and those that diverge."""
@@ -279,7 +172,7 @@ class StepsToFitData:
     proposed: int | None  # max_train_steps
 
 
-def steps_to_fit(answer: Sweep) -> Figure[StepsToFitData]:
+def steps_to_fit(answer: TrainSteps) -> Figure[StepsToFitData]:
     """Steps to a perfect fit by learning rate, as `probes.train_steps` found them.
 
     Args:
@@ -291,7 +184,7 @@ def steps_to_fit(answer: Sweep) -> Figure[StepsToFitData]:
     )
 
 
-def _steps_to_fit_data(answer: Sweep) -> StepsToFitData:
+def _steps_to_fit_data(answer: TrainSteps) -> StepsToFitData:
     """What the figure shows."""
     return StepsToFitData(
         str(answer.criterion),
@@ -367,26 +260,7 @@ def _draw_steps_to_fit(canvas: Canvas, data: StepsToFitData) -> None:
 
 # ---- throughput and time per step by batch size: where the knee is, and what a step waits for.
 #
-# Takes the answer of `probes.batch_size`, or anything with its rows.
-
-
-class ThroughputAnswer(Protocol):
-    """What the figure needs of a batch-size probe's answer."""
-
-    @property
-    def rows(self) -> Sequence[Any]:
-        """The sizes measured: `.rate`, `.cached_rate`, `.timing`."""
-        ...
-
-    @property
-    def knee(self) -> int:
-        """The size beyond which a larger one gains little."""
-        ...
-
-    @property
-    def largest(self) -> Any:
-        """The largest size that fits: `.batch_size`."""
-        ...
+# Takes the answer of `probes.batch_size`.
 
 
 @dataclass(frozen=True)
@@ -410,7 +284,7 @@ class ThroughputData:
     largest: int  # that fits
 
 
-def throughput(answer: ThroughputAnswer) -> Figure[ThroughputData]:
+def throughput(answer: BatchSizes) -> Figure[ThroughputData]:
     """Throughput and time per step of every batch size that was measured.
 
     Args:
@@ -420,7 +294,7 @@ def throughput(answer: ThroughputAnswer) -> Figure[ThroughputData]:
     return Figure("throughput", data, caption=_throughput_caption(data), drawing=_draw_throughput)
 
 
-def throughput_data(answer: ThroughputAnswer) -> ThroughputData:
+def throughput_data(answer: BatchSizes) -> ThroughputData:
     """What the figure shows, as data."""
     points = tuple(
         ThroughputPoint(

@@ -82,6 +82,8 @@ def _print_plan(plan: LaunchPlan) -> None:
     say(f"{padded('asks', 11)}{Message('launch.asks', asks)}")
     cost = {"runs": plan.runs, "there": plan.there, "seconds": plan.seconds}
     say(f"{padded('cost', 11)}{Message('launch.cost', cost)}")
+    if plan.cost is not None:
+        say(f"{padded('', 11)}{plan.cost.message.text}")
     past = {
         "sd": plan.history_sd,
         "runs": plan.history_runs,

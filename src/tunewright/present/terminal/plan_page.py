@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
+from tunewright.budgets.cost import CostEstimate
+from tunewright.costs.rounds import of_prepared, recorded
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.study import Cost, expected_cost
 from tunewright.errors import NotFound
 from tunewright.execution.prepare import advice, ready
-from tunewright.execution.progress import known_seconds
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, padded, worded, words
 from tunewright.present.terminal.round_page import roles, without_fixed
 from tunewright.present.terminal.screen import cell, table
+from tunewright.progress.choose import Wanted
 from tunewright.search.bayesian.bayesian import SURE
 from tunewright.search.bayesian.belief import NEXT, Axis, Belief
 from tunewright.search.search import Search
@@ -26,7 +27,6 @@ from tunewright.store.store import Store
 
 _LABEL = 12
 _FIRST = 3  # configurations shown of each study
-_HOUR_S = 3600
 SEARCH = {"halton": "", "listed": " --listed FILE"}  # how a search is asked for, by its name
 
 
@@ -39,20 +39,23 @@ class Plan:
     ended: int  # trials of this round that the database has already
     left: int  # trials it would run
     workers: int
-    cost: Cost | None  # None: no trial has ended yet, so nothing is known
-    cost_from_others: bool  # judged by trials of the same program and length in other rounds
+    cost: CostEstimate  # hours and money of what is left, and what that rests on
     advice: tuple[Message, ...]  # how names are read, and what is unwise
     search: str
 
 
-def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan:
+def plan(
+    round: Round,
+    workload: Workload,
+    search: Search,
+    workers: int,
+    measure: bool = False,
+    progress: Wanted = "auto",
+) -> Plan:
     """Prepare a round as running it would, with the same refusals, and stop there."""
     prepared = ready(round, workload, search)
     before = recorded(str(workload.store), round.name)
-    ended = [trial for trial in before.rows if trial.ended] if before is not None else []
-    left = max(0, prepared.trials - len(ended))
-    lengths = [trial.seconds for trial in ended]
-    known = [] if lengths else list(_known(prepared, workload))
+    ended = sum(trial.ended for trial in before.rows) if before is not None else 0
     first = [
         (study.label, dict(suggestion.configuration))
         for study in prepared.studies
@@ -62,11 +65,10 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
     return Plan(
         round=prepared,
         first=tuple(first),
-        ended=len(ended),
-        left=left,
+        ended=ended,
+        left=max(0, prepared.trials - ended),
         workers=workers,
-        cost=expected_cost(left, lengths or known, workers),
-        cost_from_others=bool(known),
+        cost=of_prepared(prepared, before, workload, measure, progress, workers),
         advice=_advice(prepared, workload),
         search=search.name,
     )
@@ -78,24 +80,6 @@ def _advice(round: Round, workload: Workload) -> tuple[Message, ...]:
             return advice(round, workload, opened)
     except NotFound:
         return advice(round, workload)
-
-
-def _known(round: Round, workload: Workload) -> tuple[float, ...]:
-    """How long trials of the same program and length took in other rounds of the store."""
-    try:
-        with Store.open(workload.store, create=False) as store:
-            return known_seconds(store, round, workload.name, workload.meaning)
-    except NotFound:
-        return ()
-
-
-def recorded(store: str, name: str) -> Results | None:
-    """The round as far as the database has it, or None; a store that is not there is not made."""
-    try:
-        with Store.open(store, create=False) as opened:
-            return opened.results(name)
-    except NotFound:
-        return None
 
 
 def print_plan(own: Plan, objective: str, console: Console) -> None:
@@ -125,24 +109,11 @@ def lines(own: Plan, objective: str) -> Iterator[tuple[str, str]]:
     counts |= {"trials": own.round.trials, "ended": own.ended}
     code = "plan_trials_ended" if own.ended else "plan_trials"
     yield "trials", worded(code, search=own.search, **counts)
-    yield "cost", _cost_line(own)
+    yield "cost", own.cost.message.text
     for caveat in own.round.caveats:
         yield "caveat", words.printable(caveat.text)
     for note in own.advice:
         yield "advice", words.printable(note.text_for("shell"))
-
-
-def _cost_line(own: Plan) -> str:
-    """The time the rest will take, or how to find out."""
-    if not own.left:
-        return "nothing left to run"
-    if own.cost is None:
-        return "not known before a trial has ended: try --trials 1 first"
-    clock = words.duration_range(own.cost.low_hours * _HOUR_S, own.cost.high_hours * _HOUR_S)
-    devices = words.duration(own.cost.device_hours * _HOUR_S)
-    workers = words.count(own.workers, "worker")
-    source = "; judged by other rounds of this program" if own.cost_from_others else ""
-    return f"{clock} with {workers}, {devices} of training in all ({own.left} trials{source})"
 
 
 # ---- what the Bayesian search believes, on a screen: what to expect, what diverges, what is left

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from tunewright.budgets.spending import spending
 from tunewright.design.ranges import Range, as_range
 from tunewright.design.round import Round
 from tunewright.messages import Message, label, padded, worded, words
@@ -42,6 +43,8 @@ def print_round(results: Results, console: Console) -> None:
     console.print()
     for title, text in remarks(results):
         _print_pair(console, title, text)
+    if not results.imported:
+        console.print(Text(words.printable(spending(results).message.text)), soft_wrap=True)
     for step in next_steps(results):
         _print_pair(console, "next", f"{words.printable(step.action.command)}  ({step.why})")
 

@@ -1,0 +1,67 @@
+"""Groups of options that several commands share, as one parameter of each command.
+
+A group is a frozen data class whose fields are annotated as a command's parameters are. `grouped`
+gives a command the fields of its groups as parameters, which typer reads, and puts the groups
+together again when the command is called.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, get_type_hints
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with every field of its groups as a parameter.
+
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Where:
+    ...     store: str = "tuning.db"
+    >>> @grouped
+    ... def show(round: str, where: Where) -> None:
+    ...     print(round, where.store)
+    >>> inspect.signature(show)
+    <Signature (*, round: str, store: str = 'tuning.db')>
+    >>> show(round="first")
+    first tuning.db
+    """
+    own = inspect.signature(command, eval_str=True)
+    groups: dict[str, Any] = {
+        name: one.annotation
+        for name, one in own.parameters.items()
+        if dataclasses.is_dataclass(one.annotation)
+    }
+    last = sorted(own.parameters.values(), key=lambda one: one.name in groups)  # what others share
+    flat = [each for one in last for each in _flat(one)]
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        made = {
+            name: kind(
+                **{f.name: given.pop(f.name) for f in dataclasses.fields(kind) if f.name in given}
+            )
+            for name, kind in groups.items()
+        }
+        command(**given, **made)
+
+    called.__signature__ = own.replace(parameters=flat)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in flat} | {"return": None}
+    return called
+
+
+def _flat(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
+    """The fields of a group as parameters; any other parameter as it is."""
+    kind = parameter.annotation
+    if not dataclasses.is_dataclass(kind):
+        yield parameter.replace(kind=_KEYWORD)
+        return
+    hints = get_type_hints(kind, include_extras=True)
+    for field in dataclasses.fields(kind):
+        missing = field.default is dataclasses.MISSING
+        default = inspect.Parameter.empty if missing else field.default
+        yield inspect.Parameter(field.name, _KEYWORD, default=default, annotation=hints[field.name])

@@ -1,0 +1,134 @@
+"""One short timed training, where no trial shows how long training takes.
+
+The same configuration trains for a hundredth of its steps and for three hundredths, in a store that
+is thrown away. The difference is the time of the steps, the rest the time to begin; so the whole
+training is foretold as a range. Both count towards the budget.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from tunewright.budgets.cost import Timing
+from tunewright.budgets.gate import through
+from tunewright.budgets.spending import length_of
+from tunewright.design.ranges import Value
+from tunewright.design.round import Round
+from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.cadence import EVALUATIONS, period
+from tunewright.execution.known_lengths import evaluations_of
+from tunewright.execution.run import supervise, watcher_of
+from tunewright.execution.workload import Workload
+from tunewright.messages import Message
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Silent
+
+SHARE = 100  # the first training has this part of the steps
+TIMES = 3  # the second is so many times as long as the first
+DOUBT = 2.0  # the factor by which the whole may be wrong, up and down: machines get busier
+
+
+def measured(
+    workload: Workload, configuration: Mapping[str, Value], progress: Wanted = "auto"
+) -> Timing:
+    """How long a whole training of a configuration takes, from two short ones.
+
+    It trains: about 4 % of one training, in a store that is thrown away. The budget's gate counts
+    both short trainings.
+
+        timing = tw.costs.measured(workload, {"learning_rate": 0.1, "max_train_steps": 5000})
+        tw.budgets.cost_of([tw.budgets.Trainings(20, steps=5000)], [timing], basis="measured")
+
+    Args:
+        workload: the training program.
+        configuration: of the training; it must have a number of steps.
+        progress: as for `tw.run`.
+    """
+    name = workload.meaning.name("max_train_steps")
+    steps = length_of(configuration, name)
+    if steps is None or steps < 1 or steps != int(steps):
+        raise DesignError("cost.no_length", name=name)
+    first, second = lengths(int(steps), workload.eval_every)
+    watch = watcher_of(progress, workload)
+    facts = {"steps": [first, second], "total": int(steps), "name": name}
+    watch.message(Message("cost.measures", facts).text)
+    seconds: list[float] = []
+    with through(workload.store, "measure", len({first, second}), workload.budget):
+        for length in dict.fromkeys((first, second)):
+            own = replace(workload, eval_every=_cadence(workload, int(steps)))
+            seconds.append(_train(own, {**configuration, name: length}))
+    low, high = foretold((first, seconds[0]), (second, seconds[-1]), int(steps))
+    often = evaluations_of(steps, workload.eval_every)
+    size = length_of(configuration, workload.meaning.name("batch_size"))
+    examples = None if size is None else size * steps
+    return Timing(low, steps, often, examples, at_most=high)
+
+
+def lengths(steps: int, eval_every: int | None = None) -> tuple[int, int]:
+    """The steps of the two short trainings, with a whole number of evaluations in each.
+
+    >>> lengths(10_000), lengths(1000, eval_every=50), lengths(20), lengths(2)
+    ((100, 300), (50, 150), (1, 3), (1, 2))
+    """
+    every = eval_every or period(steps, EVALUATIONS)
+    first = every * math.ceil(steps / SHARE / every)
+    if TIMES * first > steps:
+        return max(1, steps // TIMES), steps
+    return first, TIMES * first
+
+
+def foretold(
+    first: tuple[int, float], second: tuple[int, float], steps: int
+) -> tuple[float, float]:
+    """The seconds of a whole training at least and at most, from two short ones: (steps, seconds).
+
+    The difference of the two gives the time of a step. The whole may be wrong by `DOUBT`, up and
+    down; no training is shorter than the second. Where the second was no slower than the first,
+    all of its time may be for its steps, or none.
+
+    >>> foretold((100, 12.0), (300, 16.0), 10_000)
+    (105.0, 420.0)
+    >>> foretold((100, 12.0), (300, 11.0), 1000)  # too short to know the time of a step
+    (11.0, 73.33333333333333)
+    """
+    (few, short), (many, long) = first, second
+    if many >= steps:
+        return long, long
+    most = long * steps / many
+    rate = (long - short) / (many - few)
+    if rate <= 0:
+        return long, DOUBT * most
+    whole = min(most, long + rate * (steps - many))
+    return max(long, whole / DOUBT), DOUBT * whole
+
+
+def _cadence(workload: Workload, steps: int) -> int:
+    """How often the whole training is evaluated, so that the short ones are as often."""
+    return workload.eval_every or period(steps, EVALUATIONS)
+
+
+def _train(workload: Workload, configuration: Mapping[str, Value]) -> float:
+    """Train once in a store that is thrown away; its seconds."""
+    with tempfile.TemporaryDirectory(prefix="tunewright-measure-") as folder:
+        apart = replace(
+            workload,
+            store=Path(folder) / "measure.db",
+            folder=Path(folder) / "trials",
+            budget=Path(folder) / "none.toml",  # the gate was passed already
+            sinks=(),
+            purpose=None,
+        )
+        goal = Message("goal.measure")
+        round = Round("measure", goal=goal, fixed=dict(configuration), trials_per_study=1)
+        results = supervise(round, apart, watch=Silent(), advise=False)
+        (trial,) = results.trials
+        if trial.status in ("pending", "running"):
+            raise KeyboardInterrupt("the short training was interrupted")
+        if trial.status not in ("completed", "unmeasured"):
+            reason = str(trial.reason or "")
+            raise WorkloadError("cost.short_training", status=trial.status, reason=reason)
+        return trial.seconds
