@@ -149,7 +149,8 @@ WRITING: dict[str, tuple[Arguments, ...]] = {
     "measure": (
         ("evaluate", "optimizer", "--top", "2", *INLINE),
         ("evaluate", "reasons", "--trial", "6", *INLINE),
-        ("final", "rate_2"),
+        ("final", "rate_2"),  # a second look at the test set is refused
+        ("final", "rate_2", "--anyway"),
         ("final", "rate_2", "--fold", "keep", "--no-later-launch"),
         ("trial", "rate_2", "9"),
     ),
@@ -188,7 +189,8 @@ WRITING: dict[str, tuple[Arguments, ...]] = {
         ("check", "rate_2"),
         ("next", "rate"),
         ("variance", "rate"),
-        ("final", "rate_2"),
+        ("final", "rate_2"),  # a second look at the test set is refused
+        ("final", "rate_2", "--anyway"),
         ("show", "elsewhere"),
         ("run", "my round", *INLINE),
         ("show", "my round"),

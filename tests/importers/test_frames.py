@@ -147,12 +147,12 @@ def test_rows_and_fixed_values_are_compared_with_the_round() -> None:
 def test_the_uncertainty_of_values_survives_an_export(tmp_path: Path) -> None:
     points = {"valid_error": ([1, 2], [0.5, tw.Measured(0.4, sd=0.1, n=25)]), "loss": ([1], [2.0])}
     objective = minimize("valid_error")
-    round = Round("lr", goal="?", nuisance={"lr": log(1e-3, 1)}, trials_per_study=1)
+    round = Round("lr", goal="?", nuisance={"learning_rate": log(1e-3, 1)}, trials_per_study=1)
     made = Trial(
         number=0,
         study=0,
         index=0,
-        configuration={"lr": 0.1},
+        configuration={"learning_rate": 0.1},
         unit={},
         status="completed",
         curves=Curves([Batch(1, 0, pack(*plain(points)))]),
@@ -163,7 +163,7 @@ def test_the_uncertainty_of_values_survives_an_export(tmp_path: Path) -> None:
     again = importers.frames(
         round, objective, csv_columns(tmp_path / "trials.csv"), csv_columns(tmp_path / "curves.csv")
     )
-    assert again.notes == results.notes
+    assert again.notes == results.notes == ()
     assert again.best().measured == results.best().measured == tw.Measured(0.4, sd=0.1, n=25)
     assert again.metrics == ("valid_error", "loss")
 

@@ -10,8 +10,7 @@ import pytest
 
 from tunewright.design.objective import minimize
 from tunewright.errors import DesignError
-from tunewright.launches.arm import Arm
-from tunewright.launches.data_variance import of_measurement
+from tunewright.launches.arm import Arm, of_measurement
 from tunewright.launches.decide import decide
 from tunewright.stats.measurement import SHARED, sd_of_difference
 
