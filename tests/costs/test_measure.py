@@ -67,22 +67,30 @@ def test_the_short_trainings_are_short_and_no_longer_than_the_whole(
         assert few % every == 0, "as many evaluations for each step as in the whole"
 
 
-def test_it_trains_twice_for_a_few_steps_and_leaves_nothing(workload: tw.Workload) -> None:
+@pytest.mark.parametrize(("quick_s", "trained"), [(0.0, [20, 60]), (1e9, [20, 60, 180, 540])])
+def test_it_trains_for_a_few_steps_and_leaves_nothing(
+    workload: tw.Workload, monkeypatch: pytest.MonkeyPatch, quick_s: float, trained: list[int]
+) -> None:
+    """Twice; and longer, up to three tenths, while a training is over too soon to be timed."""
+    monkeypatch.setattr("tunewright.costs.measure.QUICK_S", quick_s)
     found = measured(workload, {"learning_rate": 0.1, "max_train_steps": 2000}, "off")
-    assert Path(TRAINED).read_text().split() == ["20", "60"]
+    assert [int(one) for one in Path(TRAINED).read_text().split()] == trained
     assert (found.steps, found.evaluations) == (2000, 100)
     assert found.at_most is not None and 0 < found.seconds <= found.at_most
     assert not Path("tuning.db").exists(), "nothing of it is recorded"
 
 
-def test_it_counts_towards_the_budget(workload: tw.Workload, tmp_path: Path) -> None:
+def test_it_counts_towards_the_budget(
+    workload: tw.Workload, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tunewright.costs.measure.QUICK_S", 1e9)
     path = tw.budgets.write(tw.budgets.Budget(trials=3), tmp_path)
     configuration = {"learning_rate": 0.1, "max_train_steps": 2000}
-    tw.costs.measured(workload, configuration, "off")
-    assert in_ledger(path).trials == 2 and in_ledger(path).hours > 0
+    tw.costs.measured(workload, configuration, "off")  # the fourth has no room
+    assert in_ledger(path).trials == 3 and in_ledger(path).hours > 0
     with pytest.raises(BudgetSpent):
-        measured(workload, configuration, "off")  # one is left, two are needed
-    assert len(Path(TRAINED).read_text().split()) == 2, "refused before it trained"
+        measured(workload, configuration, "off")
+    assert Path(TRAINED).read_text().split() == ["20", "60", "180"], "refused before it trained"
 
 
 def test_what_cannot_be_shortened_is_refused(workload: tw.Workload) -> None:

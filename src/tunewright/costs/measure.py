@@ -1,12 +1,14 @@
-"""One short timed training, where no trial shows how long training takes.
+"""Short timed trainings, where no trial shows how long training takes.
 
-The same configuration trains for a hundredth of its steps and for three hundredths, in a store that
-is thrown away. The difference is the time of the steps, the rest the time to begin; so the whole
-training is foretold as a range. Both count towards the budget.
+The same configuration trains for a hundredth of its steps, for three hundredths, and longer while
+that is too quick to be timed, in a store that is thrown away. The difference of the last two is the
+time of the steps, the rest the time to begin; so the whole training is foretold as a range. Every
+short training counts towards the budget.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import tempfile
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ from tunewright.budgets.gate import through
 from tunewright.budgets.spending import length_of
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.errors import DesignError, WorkloadError
+from tunewright.errors import BudgetSpent, DesignError, WorkloadError
 from tunewright.execution.cadence import EVALUATIONS, period
 from tunewright.execution.known_lengths import evaluations_of
 from tunewright.execution.run import supervise, watcher_of
@@ -28,17 +30,20 @@ from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Silent
 
 SHARE = 100  # the first training has this part of the steps
-TIMES = 3  # the second is so many times as long as the first
+TIMES = 3  # each further one is so many times as long as the one before
+QUICK_S = 3.0  # a training that took less is mostly its start: a longer one follows
+MOST = 0.3  # of the steps of the whole, for a longer one
 DOUBT = 2.0  # the factor by which the whole may be wrong, up and down: machines get busier
 
 
 def measured(
     workload: Workload, configuration: Mapping[str, Value], progress: Wanted = "auto"
 ) -> Timing:
-    """How long a whole training of a configuration takes, from two short ones.
+    """How long a whole training of a configuration takes, from two or more short ones.
 
-    It trains: about 4 % of one training, in a store that is thrown away. The budget's gate counts
-    both short trainings.
+    It trains, in a store that is thrown away: 1 and 3 % of the steps, and while that takes less
+    than a few seconds three times as many, up to 30 %. The budget's gate counts each; a budget
+    that has no room for a longer one ends the measurement with those there are.
 
     >>> import tunewright as tw
     >>> def train(run, rate=0.1, max_train_steps=300):
@@ -59,14 +64,19 @@ def measured(
         raise DesignError("cost.no_length", name=name)
     first, second = lengths(int(steps), workload.eval_every)
     watch = watcher_of(progress, workload)
-    facts = {"steps": [first, second], "total": int(steps), "name": name}
+    facts = {"steps": [first, second], "total": int(steps), "name": name, "quick": QUICK_S}
     watch.message(Message("cost.measures", facts).text)
-    seconds: list[float] = []
+    own = replace(workload, eval_every=_cadence(workload, int(steps)))
+    took: list[tuple[int, float]] = []
     with through(workload.store, "measure", len({first, second}), workload.budget):
         for length in dict.fromkeys((first, second)):
-            own = replace(workload, eval_every=_cadence(workload, int(steps)))
-            seconds.append(_train(own, {**configuration, name: length}))
-    low, high = foretold((first, seconds[0]), (second, seconds[-1]), int(steps))
+            took.append((length, _train(own, {**configuration, name: length})))
+    with contextlib.suppress(BudgetSpent):
+        while took[-1][1] < QUICK_S and TIMES * took[-1][0] <= MOST * steps:
+            longer = TIMES * took[-1][0]
+            with through(workload.store, "measure", 1, workload.budget):
+                took.append((longer, _train(own, {**configuration, name: longer})))
+    low, high = foretold(took[max(0, len(took) - 2)], took[-1], int(steps))
     often = evaluations_of(steps, workload.eval_every)
     size = length_of(configuration, workload.meaning.name("batch_size"))
     examples = None if size is None else size * steps

@@ -138,8 +138,8 @@ SENTENCES: dict[str, Template] = {
     "cost.expected": _expected,
     "cost.spent": _round_spent,
     "cost.measures": (
-        "measuring: trains one configuration for {steps:list} of {total} {name}, in a store that "
-        "is thrown away"
+        "measuring: trains one configuration for {steps:list} of {total} {name}, and longer while "
+        "that takes less than {quick:.0f} s, in a store that is thrown away"
     ),
     "budget.bad_price": "price {text!r} is not a number of at least 0, with a currency if you like",
     "cost.no_length": (

@@ -136,7 +136,10 @@ SENTENCES: dict[str, Template] = {
     "budget.state": lambda facts: f"已用：{_spent(facts)}",
     "cost.expected": _expected,
     "cost.spent": _round_spent,
-    "cost.measures": ("测量：用一个配置训练 {steps:list}（{name} 共 {total}），所用的存储随后删除"),
+    "cost.measures": (
+        "测量：用一个配置训练 {steps:list}（{name} 共 {total}），用时不足 {quick:.0f} 秒则再加长，"
+        "所用的存储随后删除"
+    ),
     "budget.bad_price": "价格 {text!r} 不是大于等于 0 的数（后面可以写货币）",
     "cost.no_length": (
         "无法测量：配置中没有表示 max_train_steps 的超参数（{name}），因此不能缩短训练"
