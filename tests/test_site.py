@@ -91,7 +91,7 @@ def test_a_reader_finds_a_page_from_files_alone(site: Path, words: str, place: s
         page.keyboard.press("/")
         page.locator(".md-search__input").press_sequentially(words, delay=50)
         page.keyboard.press("Shift")  # characters that no key has come without the event of a key
-        first = page.locator(".md-search-result__link").first
-        first.wait_for(timeout=60_000)
-        assert place in (first.get_attribute("href") or "") + first.inner_text().lower()
+        links = page.locator(".md-search-result__link")
+        links.first.wait_for(timeout=60_000)
+        assert any(place in (one.get_attribute("href") or "") for one in links.all())
         browser.close()

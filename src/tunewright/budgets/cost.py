@@ -209,7 +209,7 @@ def cost_of(
 
     >>> found = cost_of([Trainings(60)], [Timing(s) for s in (500, 600, 700)], workers=4)
     >>> [f"{hours:.1f} h" for hours in (*found.hours, *found.clock_hours)]
-    ['8.3 h', '12.0 h', '2.1 h', '3.0 h']
+    ['8.4 h', '12.0 h', '2.1 h', '3.0 h']
     """
     if workers < 1:
         raise DesignError("budget.bad_workers", workers=workers)

@@ -26,7 +26,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     ... def show(round: str, where: Where) -> None:
     ...     print(round, where.store)
     >>> inspect.signature(show)
-    <Signature (*, round: str, store: str = 'tuning.db')>
+    <Signature (*, round: str, store: str = 'tuning.db') -> None>
     >>> show(round="first")
     first tuning.db
     """

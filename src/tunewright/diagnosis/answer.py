@@ -108,7 +108,7 @@ class Diagnosis:
     >>> loss = [2.0 / (1 + step / 100) for step in steps]
     >>> found = tw.diagnose({"train_loss": loss}, run="r1")
     >>> [one.question for one in found.of("cannot_judge")][:2]
-    ['overfitting', 'gradient_norm']
+    ['overfitting', 'periodicity']
     """
 
     source: str  # the path, or "curves"

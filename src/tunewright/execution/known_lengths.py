@@ -18,7 +18,7 @@ def evaluations_of(steps: float | None, eval_every: int | None = None) -> float 
     """How often a training of so many steps is evaluated, if it follows the handle's cadence.
 
     >>> evaluations_of(1000), evaluations_of(30), evaluations_of(1000, eval_every=500)
-    (100.0, 30.0, 2.0)
+    (100, 30, 2)
     """
     if not steps or steps < 1:
         return None

@@ -397,8 +397,8 @@ SENTENCES: dict[str, Template] = {
     "ui.not_results": "show() expects Results as its first argument, got {kind}",
     "ui.not_started": "the dashboard's server did not start",
     "ui.opened": (
-        "Browsers read these pages from a web server only. In this folder: "
-        "python -m http.server, then open http://localhost:8000/ there."
+        "Browsers read these pages from a web server only. Run the command below in this folder, "
+        "then open http://localhost:8000/."
     ),
     "ui.scriptless": (
         "This dashboard needs JavaScript. The command tunewright report makes a page that does not."

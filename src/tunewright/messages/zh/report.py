@@ -384,7 +384,7 @@ SENTENCES: dict[str, Template] = {
     "ui.not_results": "show() 的第一个参数应为 Results，得到的是 {kind}",
     "ui.not_started": "看板服务器没有启动",
     "ui.opened": (
-        "浏览器只能经网页服务器打开这些页面。请在这个文件夹中运行 python -m http.server，"
+        "浏览器只能经网页服务器打开这些页面。请在这个文件夹中运行下面的命令，"
         "然后打开 http://localhost:8000/。"
     ),
     "ui.scriptless": "看板需要 JavaScript。tunewright report 命令写出的页面不需要。",
