@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,25 @@ from tunewright.testing import check_executor
 pytestmark = pytest.mark.beyond_core
 
 
+_made: list[Packed | Local] = []
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """End the processes of the executors that a test made."""
+    yield
+    while _made:
+        _made.pop().close()
+
+
 def packed(trials: int = 3, **more: float) -> Packed:
-    return Packed(trials=trials, device="cpu", **more)
+    _made.append(made := Packed(trials=trials, device="cpu", **more))
+    return made
+
+
+def one_at_a_time() -> Local:
+    _made.append(made := Local(workers=1))
+    return made
 
 
 def curves(told) -> list[dict[str, tuple[list[int], list[float]]]]:
@@ -57,7 +75,7 @@ def test_several_devices_multiply_the_slots() -> None:
 )
 def test_packed_trials_log_what_they_log_alone(train, settings, tmp_path: Path) -> None:
     together = drive(packed(3), train, tmp_path / "packed", settings)
-    alone = drive(Local(workers=1), train, tmp_path / "alone", settings)
+    alone = drive(one_at_a_time(), train, tmp_path / "alone", settings)
     assert all(one.end.status == "completed" for one in together)
     assert not [event for one in together for event in one.events if isinstance(event, Noted)]
     assert curves(together) == curves(alone)
@@ -68,7 +86,7 @@ def test_two_stand_ins_for_gpus_share_the_trials(tmp_path: Path) -> None:
     both = Packed(trials=2, device=["cpu", "cpu"])
     together = drive(both, programs.train, tmp_path / "packed", settings)
     both.close()
-    alone = drive(Local(workers=1), programs.train, tmp_path / "alone", settings)
+    alone = drive(one_at_a_time(), programs.train, tmp_path / "alone", settings)
     assert len({one.began[0].worker for one in together}) == 2  # two processes, two trials each
     assert curves(together) == curves(alone)
 
@@ -85,7 +103,7 @@ def test_one_bad_trial_changes_nothing_in_the_others(how, outcome, code, tmp_pat
     together = drive(packed(3), programs.one_misbehaves, tmp_path / "packed", settings)
     assert together[1].end.status == outcome
     assert together[1].end.reason is not None and together[1].end.reason.code == code
-    alone = drive(Local(workers=1), programs.one_misbehaves, tmp_path / "alone", settings)
+    alone = drive(one_at_a_time(), programs.one_misbehaves, tmp_path / "alone", settings)
     assert curves(together)[::2] == curves(alone)[::2]
 
 
@@ -158,7 +176,7 @@ def _attempt(folder: Path, number: int, attempt: int, configuration: dict) -> As
 
 def _driven(one: Assignment) -> dict[str, Curve]:
     """The curves of an attempt in its own process, to its end."""
-    executor, told = Local(workers=1), Told([], one.folder)
+    executor, told = one_at_a_time(), Told([], one.folder)
     try:
         executor.start(Workload(programs.train, OBJECTIVE), [one])
         while not told.events or not isinstance(told.events[-1], Ended):
