@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -42,8 +43,19 @@ def swept(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "train.py", "-m", "hydra/sweeper=tunewright", *arguments]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.run(
-        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=200
+        words,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        preexec_fn=hear_ctrl_c,
     )
+
+
+def hear_ctrl_c() -> None:
+    """A shell that starts the tests in the background has them ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_a_sweep_is_a_round(tmp_path: Path) -> None:
