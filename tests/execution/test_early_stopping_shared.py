@@ -138,7 +138,7 @@ def test_a_worker_that_joins_stops_what_cannot_win(
     [
         lambda: tw.Local(workers=2),
         lambda: tw.executors.Packed(trials=2, device="cpu"),
-        pytest.param(lambda: tw.executors.Ray(), marks=pytest.mark.ray),
+        pytest.param(lambda: tw.executors.Ray(address="local"), marks=pytest.mark.ray),
     ],
     ids=["local", "packed", "ray"],
 )
