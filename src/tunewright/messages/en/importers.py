@@ -173,7 +173,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "importers.mlflow_unreadable": "{path} could not be read as a database of MLflow: {error}",
     "importers.no_ended_trial": "{origin} holds no trial that has ended.",
-    "importers.no_file": "no {what} at {path}.",
+    "importers.no_file": "no {what} at {path}. Check the path.",
     "importers.no_metric": "{origin} has no metric {metric!r}.{hint}",
     "importers.not_a_frame": (
         "{what}: a {kind} is not a frame. Give a polars or pandas frame, a mapping of columns, or "

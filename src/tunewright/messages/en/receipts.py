@@ -120,7 +120,7 @@ SENTENCES: dict[str, Template] = {
     "malpractice.different_split": _split,
     # ---- errors
     "receipt.cannot_write": "{path} cannot be written: {reason}",
-    "receipt.no_file": "no receipt at {path}",
+    "receipt.no_file": "no receipt at {path}: `tunewright receipt ROUND` writes one",
     "receipt.too_large": "{path} is larger than any receipt",
     "receipt.unreadable": "{path} is no receipt that can be read: {reason}",
     "receipt.not_one": "{path} is not a receipt: `tunewright receipt ROUND` writes one",

@@ -147,7 +147,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "importers.mlflow_unreadable": "{path} 无法按 MLflow 的数据库读取：{error}",
     "importers.no_ended_trial": "{origin} 中没有已结束的试验。",
-    "importers.no_file": "{path} 处没有 {what}。",
+    "importers.no_file": "{path} 处没有 {what}，请检查路径。",
     "importers.no_metric": "{origin} 没有指标 {metric!r}。{hint}",
     "importers.not_a_frame": (
         "{what}：{kind} 不是数据框。请给 polars 或 pandas 数据框、列的映射，或行的列表。"

@@ -112,7 +112,7 @@ SENTENCES: dict[str, Template] = {
     "malpractice.different_split": _split,
     # ---- errors
     "receipt.cannot_write": "{path} 无法写入：{reason}",
-    "receipt.no_file": "{path} 处没有凭据",
+    "receipt.no_file": "{path} 处没有凭据：`tunewright receipt ROUND` 可写出一份",
     "receipt.too_large": "{path} 比任何凭据都大",
     "receipt.unreadable": "{path} 不是可读的凭据：{reason}",
     "receipt.not_one": "{path} 不是凭据：`tunewright receipt ROUND` 可写出一份",
