@@ -1,0 +1,68 @@
+"""A rule of the house as a test: names state what they hold (`bench/house_names.py`).
+
+`LEFT` is a ratchet: the names of a folder that still state nothing. It may only shrink.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from bench.house_names import by_folder, is_participle, is_quaint
+
+ROOT = Path(__file__).parent.parent
+COUNTS = by_folder(ROOT / "src" / "tunewright")
+LEFT: dict[str, int] = {
+    "": 45,
+    "advice": 137,
+    "agents": 1,
+    "budgets": 27,
+    "campaigns": 167,
+    "checks": 242,
+    "cli": 148,
+    "costs": 30,
+    "demo": 1,
+    "design": 122,
+    "diagnosis": 38,
+    "execution": 315,
+    "formats": 8,
+    "importers": 129,
+    "integrations": 28,
+    "launches": 124,
+    "mcp": 52,
+    "messages": 386,
+    "pipeline": 85,
+    "present": 249,
+    "probes": 252,
+    "progress": 37,
+    "project": 237,
+    "receipts": 92,
+    "referee": 70,
+    "search": 88,
+    "sinks": 51,
+    "stats": 32,
+    "store": 293,
+    "testing": 29,
+    "ui": 118,
+}
+
+
+@pytest.mark.parametrize("folder", sorted(COUNTS))
+def test_names_of_a_folder_state_what_they_hold(folder: str) -> None:
+    counts = COUNTS[folder]
+    assert counts.total() <= LEFT.get(folder, 0), f"name what it is: {dict(counts)}"
+
+
+@pytest.mark.parametrize("name", ["found", "_own", "one", "luck_of_repeats", "WishToStop"])
+def test_a_name_that_states_nothing_is_seen(name: str) -> None:
+    assert is_quaint(name)
+
+
+@pytest.mark.parametrize("name", ["owner", "trials_found", "noise", "stop_request", "everyone"])
+def test_a_name_that_states_what_it_holds_is_left_alone(name: str) -> None:
+    assert not is_quaint(name)
+
+
+def test_a_function_named_like_a_value_is_seen() -> None:
+    names = ("climbed", "_drawn_rows", "told", "climb", "seed", "read", "fixed_values")
+    assert [name for name in names if is_participle(name)] == ["climbed", "_drawn_rows", "told"]
