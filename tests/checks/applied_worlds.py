@@ -287,6 +287,45 @@ def ranks_apart(rng: np.random.Generator) -> tuple[Results, str]:
     return results_of(made, Manner(echo=echo)), name
 
 
+def optimizer_apart(rng: np.random.Generator) -> tuple[Results, str]:
+    """The program reports the rate that it was given; its optimizer has one of its own, or a cap."""
+    made = round_of(rng, None, searched=int(rng.integers(1, 4)))
+    rates = sorted(float(chosen.configuration["learning_rate"]) for chosen in _chosen(made))  # type: ignore[arg-type]
+    cap = rates[-3] if rng.integers(2) else None  # of the rates, two lie above it
+
+    def fault(given: dict[str, Any]) -> dict[str, Any]:
+        own = 0.03 if cap is None else min(cap, given["learning_rate"])
+        return {**given, "learning_rate": own}
+
+    manner = Manner(fault=fault, logs_rate=False, echo=_optimizer_echo(int(rng.integers(3))))
+    return results_of(made, manner), "learning_rate"
+
+
+def _chosen(round: Round) -> Sequence[Any]:
+    (study,) = round.studies
+    return Halton().suggest(study, [], round.trials_per_study)
+
+
+def _optimizer_echo(style: int) -> Callable[[dict[str, Any], dict[str, Any]], Mapping[str, Any]]:
+    """What an adapter reports: all that was given, and what the optimizer holds."""
+
+    def echo(given: dict[str, Any], used: dict[str, Any]) -> Mapping[str, Any]:
+        rate = used["learning_rate"]
+        held: Mapping[str, Any] = {
+            0: {"optimizer.lr": rate, "optimizer.name": "SGD"},  # torch
+            1: {"optimizer.learning_rate": float(np.float32(rate))},  # Keras
+            # layers with smaller rates, on two ranks; a second optimizer that is not searched
+            2: {
+                "optimizer.lr": [0.1 * rate] * 2,
+                "optimizer.group2.lr": [rate] * 2,
+                "optimizer2.lr": [1e-4] * 2,
+            },
+        }[style]
+        return {**given, **held}
+
+    return echo
+
+
 # ---- honest rounds
 
 
@@ -319,6 +358,18 @@ def honest(rng: np.random.Generator, kind: str, folder: Path) -> Results:
         made = replace(made, fixed={**made.fixed, **kept})
     elif kind == "echo":
         manner = replace(manner, echo=_rounded_echo)
+    elif kind == "optimizer":
+        manner = replace(manner, echo=_optimizer_echo(int(rng.integers(3))))
+    elif kind == "optimizer, scaled":  # by the batch size, or warm-ups that start with it
+        batch = float(rng.choice([32, 128, 256]))
+
+        def scaled(given: dict[str, Any], used: dict[str, Any]) -> Mapping[str, Any]:
+            size = given.get("batch_size", 32)
+            return {**given, "optimizer.lr": given["learning_rate"] * size / batch}
+
+        manner = replace(manner, echo=scaled)
+    elif kind == "optimizer, from zero":  # the program sets its rates in the loop
+        manner = replace(manner, echo=lambda given, used: {**given, "optimizer.lr": 0.0})
     elif kind == "source":
         own = results_of(made, manner)
         spelled = {n: f"--{n}" for n in (*made.nuisance, *made.scientific)}
@@ -338,6 +389,7 @@ def honest(rng: np.random.Generator, kind: str, folder: Path) -> Results:
 KINDS = (
     *("no effect", "no effect, searched", "deterministic", "counts", "rounded"),
     *("scaled rate", "schedule", "echo", "source", "plain"),
+    *("optimizer", "optimizer, scaled", "optimizer, from zero"),
 )
 
 
@@ -359,6 +411,7 @@ def planted(folder: Path) -> Mapping[str, Callable[[np.random.Generator], tuple[
         "wrong name": lambda rng: wrong_name(rng, folder),
         "schedule not applied": schedule_not_applied,
         "ranks with different values": ranks_apart,
+        "optimizer with another rate": optimizer_apart,
     }
 
 

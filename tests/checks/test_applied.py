@@ -77,6 +77,31 @@ def test_an_echo_under_the_name_of_the_meaning_is_compared() -> None:
     assert _agree(0.1, "0.1") and _agree(True, "true") and not _agree("sgd", "adam")
 
 
+def test_what_the_optimizer_holds_outranks_what_the_program_says() -> None:
+    kept = echoing(lambda given: {**given, "optimizer.lr": 0.003})
+    assert (kept.verdict, doubts(kept)) == ("warn", {"learning_rate": "echo"})
+    held = echoing(lambda given: {"optimizer.group2.lr": given["learning_rate"]})
+    assert isinstance(held.evidence, AppliedEvidence)
+    assert held.evidence.confirmed == ("learning_rate",)
+    apart = echoing(lambda given: {**given, "optimizer.lr": [0.1, 0.2]})
+    assert (apart.verdict, doubts(apart)) == ("warn", {"learning_rate": "ranks"})
+    made = round_of(np.random.default_rng(1), None, searched=2)
+    manner = Manner(
+        logs_rate=False, echo=lambda given, used: {"optimizer.lr": 4 * given["learning_rate"]}
+    )
+    scaled = asked(results_of(made, manner))
+    assert isinstance(scaled.evidence, AppliedEvidence)
+    assert "learning_rate" in scaled.evidence.unseen, "no sign either way"
+
+
+def test_what_nothing_shows_is_named() -> None:
+    made = round_of(np.random.default_rng(3), "optimizer", searched=2)
+    finding = asked(results_of(made, Manner(logs_rate=False)))
+    assert isinstance(finding.evidence, AppliedEvidence) and finding.verdict == "ok"
+    assert finding.evidence.confirmed == ("optimizer",)
+    assert set(finding.evidence.unseen) == set(made.nuisance)
+
+
 def test_a_hyperparameter_without_effect_is_only_noted() -> None:
     made = round_of(np.random.default_rng(3), "num_workers")
     finding = asked(results_of(made, Manner()))

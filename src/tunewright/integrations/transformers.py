@@ -26,6 +26,7 @@ from tunewright.integrations._library import (
     library,
     listen,
     measured,
+    optimizer_values,
     stop_here,
     wait_for_ranks,
 )
@@ -88,22 +89,26 @@ class _Reports:
     @property
     def checkpoint(self) -> str | None:
         """The checkpoint to resume from; None at a fresh start."""
-        found = self._checkpoints.latest
-        return None if found is None else str(found)
+        latest = self._checkpoints.latest
+        return None if latest is None else str(latest)
+
+    def on_init_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Give each trial its own output folder: those of several trials would be mixed in one."""
+        if not self.run.alone and not Path(args.output_dir).is_relative_to(self.run.folder):
+            args.output_dir = str(self.run.folder / FOLDER)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Report the arguments that are really used, and where training begins."""
         if self.run.alone:
             return
+        self.on_init_end(args, state, control)  # a callback that was added after the Trainer
         listen(self.run)
         if state.global_step != self.run.start_step:  # from a checkpoint that we did not save
             self.run.resumed_at(state.global_step)
         names = dict.fromkeys((*self.run.configuration, *_USED))
         used = {name: getattr(args, name) for name in names if hasattr(args, name)}
-        if (optimizer := more.get("optimizer")) is not None and optimizer.param_groups:
-            group = optimizer.param_groups[0]
-            used["optimizer.lr"] = group.get("initial_lr", group.get("lr"))
-        self.run.applied(from_all_ranks(plain_values(used)))
+        optimizers = [own for own in (more.get("optimizer"),) if own is not None]
+        self.run.applied(from_all_ranks(plain_values(used) | optimizer_values(optimizers)))
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
         """Log losses, gradient norm, learning rate and evaluations at the number of updates."""
@@ -123,8 +128,9 @@ class _Reports:
             return
         path = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         wait_for_ranks()
-        if state.is_world_process_zero and path.is_relative_to(self.run.folder):
-            self._checkpoints.keep(state.global_step, path)  # a stop ends the trial below
+        if state.is_world_process_zero:
+            best = Path(state.best_model_checkpoint or path).name  # loaded at the end, on request
+            self._checkpoints.keep(state.global_step, path, [best])  # a stop ends the trial below
 
     def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """End a trial that was asked to stop; the Trainer has left its loop on every rank."""
