@@ -288,9 +288,9 @@ def ranks_apart(rng: np.random.Generator) -> tuple[Results, str]:
 
 
 def optimizer_apart(rng: np.random.Generator) -> tuple[Results, str]:
-    """The program reports the rate that it was given; its optimizer has one of its own, or a cap."""
+    """The program reports the rate that it was given; its optimizer has another, or a cap."""
     made = round_of(rng, None, searched=int(rng.integers(1, 4)))
-    rates = sorted(float(chosen.configuration["learning_rate"]) for chosen in _chosen(made))  # type: ignore[arg-type]
+    rates = sorted(chosen.configuration["learning_rate"] for chosen in _chosen(made))
     cap = rates[-3] if rng.integers(2) else None  # of the rates, two lie above it
 
     def fault(given: dict[str, Any]) -> dict[str, Any]:
