@@ -169,17 +169,17 @@ def _held_rates(trial: Trial) -> dict[str, list[float]]:
 
 def _holds(trial: Trial, name: str, rates: Mapping[str, Sequence[float]]) -> bool:
     given: Any = trial.configuration[name]
-    return any(math.isclose(given, v, rel_tol=_CLOSE) for own in rates.values() for v in own)
+    return any(math.isclose(given, v, rel_tol=_CLOSE) for held in rates.values() for v in held)
 
 
 def _held_doubts(
     name: str, held: Sequence[tuple[Trial, Mapping[str, Sequence[float]]]]
 ) -> Iterator[Doubt]:
     unequal = [
-        (t, own)
+        (t, by_rank)
         for t, rates in held
-        for own in rates.values()
-        if not math.isclose(min(own), max(own), rel_tol=_CLOSE)
+        for by_rank in rates.values()
+        if not math.isclose(min(by_rank), max(by_rank), rel_tol=_CLOSE)
     ]
     if unequal:
         yield _doubt("ranks", name, unequal, len(held))
