@@ -106,10 +106,10 @@ def from_all_ranks(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def stop_here(run: Run) -> bool:
     """Whether the trial was asked to stop on any rank; every rank must call it."""
-    asked = any_rank(run.stop_asked)
-    if asked and not run.stop_asked:
+    stop = any_rank(run.stop_asked)
+    if stop and not run.stop_asked:
         ask_stop(run)  # another rank heard of it first
-    return asked
+    return stop
 
 
 def ask_stop(run: Run) -> None:
@@ -134,11 +134,11 @@ def optimizer_values(optimizers: Iterable[Any]) -> dict[str, Any]:
         groups = getattr(optimizer, "param_groups", None) or [{}]
         first = _options(groups[0])
         wrapped = getattr(optimizer, "optimizer", optimizer)  # by Accelerate
-        own = {"name": type(wrapped).__name__, **first}
+        options = {"name": type(wrapped).__name__, **first}
         for number, group in enumerate(groups[1:], 2):
             if other := {n: v for n, v in _options(group).items() if v != first.get(n)}:
-                own[f"group{number}"] = other
-        values["optimizer" if count == 1 else f"optimizer{count}"] = own
+                options[f"group{number}"] = other
+        values["optimizer" if count == 1 else f"optimizer{count}"] = options
     return plain_values(values)
 
 

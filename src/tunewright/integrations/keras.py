@@ -77,7 +77,7 @@ class _Reports:
         self.run.log(step, validated)
         total = self._total()
         # a checkpoint that was due during the epoch is saved at its end
-        if any(save_due(one, total) for one in range(max(before, 0) + 1, step + 1)):
+        if any(save_due(earlier, total) for earlier in range(max(before, 0) + 1, step + 1)):
             self._save(step)
 
     def on_train_end(self, logs: Any = None) -> None:

@@ -55,25 +55,25 @@ def training_arguments(run: Run | None = None, kind: Any = None, **given: Any) -
     Hyperparameters with the name of an argument are taken over; whatever is given wins. `kind` is
     another class of arguments, such as TRL's `SFTConfig`.
     """
-    own = handle(run)
+    run = handle(run)
     kind = kind or library("transformers").TrainingArguments
     names = {field.name for field in dataclasses.fields(kind)}
-    settings = {name: value for name, value in own.configuration.items() if name in names}
-    folder = own.folder / FOLDER
-    made: dict[str, Any] = {"output_dir": str(folder), "report_to": "none"}
-    if not own.alone:
-        made["seed"] = own.seeds.init % 2**32
-        steps = int(given.get("max_steps", settings.get("max_steps", own.total or 0)) or 0)
+    settings = {name: value for name, value in run.configuration.items() if name in names}
+    folder = run.folder / FOLDER
+    proposed: dict[str, Any] = {"output_dir": str(folder), "report_to": "none"}
+    if not run.alone:
+        proposed["seed"] = run.seeds.init % 2**32
+        steps = int(given.get("max_steps", settings.get("max_steps", run.total or 0)) or 0)
         if steps > 0:
             period = cadence.period(steps, cadence.EVALUATIONS)
-            made |= {
+            proposed |= {
                 "max_steps": steps,
                 "save_strategy": "steps",
                 "save_steps": cadence.period(steps, cadence.SNAPSHOTS),
-                "eval_steps": assigned_eval_every(own) or period,
+                "eval_steps": assigned_eval_every(run) or period,
                 "logging_steps": period,
             }
-    return kind(**{**made, **settings, **given})
+    return kind(**{**proposed, **settings, **given})
 
 
 class _Reports:
@@ -107,8 +107,9 @@ class _Reports:
             self.run.resumed_at(state.global_step)
         names = dict.fromkeys((*self.run.configuration, *_USED))
         used = {name: getattr(args, name) for name in names if hasattr(args, name)}
-        optimizers = [own for own in (more.get("optimizer"),) if own is not None]
-        self.run.applied(from_all_ranks(plain_values(used) | optimizer_values(optimizers)))
+        optimizer = more.get("optimizer")
+        held = optimizer_values([] if optimizer is None else [optimizer])
+        self.run.applied(from_all_ranks(plain_values(used) | held))
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
         """Log losses, gradient norm, learning rate and evaluations at the number of updates."""

@@ -60,8 +60,8 @@ def _as_event(head: Head, body: bytes) -> Event | None:
         fields["points"] = body
     if "devices" in fields:
         fields["devices"] = tuple(fields["devices"])
-    made: Event = kind(**fields)
-    return made
+    event: Event = kind(**fields)
+    return event
 
 
 class Outbox:
