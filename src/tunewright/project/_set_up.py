@@ -102,8 +102,10 @@ def init(
     guessed = Workload(train, objective).meaning.guessed  # refuses what cannot be trained
     means = _DECLARED
     if guessed:
-        own = [f"{toml_key(meaning)} = {toml_value(name)}" for meaning, name in guessed.items()]
-        means = _GUESSED.format(lines="\n".join(own))
+        meanings = [
+            f"{toml_key(meaning)} = {toml_value(name)}" for meaning, name in guessed.items()
+        ]
+        means = _GUESSED.format(lines="\n".join(meanings))
     text = TEXT.format(
         kind="function" if is_function else "command",
         what=toml_value(trains),
@@ -152,7 +154,7 @@ def new(
     )
     have_one = set() if ready is None else {line.name for line in ready.lines}
     have_one.discard(asked_about(name, names, workload.meaning) or "")
-    without = tuple(one for one in names if one not in have_one)
+    without = tuple(hyperparameter for hyperparameter in names if hyperparameter not in have_one)
     return NewRound(name, path, tuple(names), without, ready)
 
 

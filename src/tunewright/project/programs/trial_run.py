@@ -131,16 +131,16 @@ class TrialRun:
         return ("[workload.read]", "line = [", *listed, "]")
 
 
-def try_program(made: Template, metric: str, folder: Path, try_s: float) -> TrialRun:
+def try_program(template: Template, metric: str, folder: Path, try_s: float) -> TrialRun:
     """Run the command with its defaults for at most `try_s` seconds, then stop all it started.
 
     It runs as a trial does, so that an adapter in it prints its measurements.
     """
     if not 0 < try_s <= _LONGEST_S:
         raise Misuse("scan.bad_time", seconds=try_s, most=_LONGEST_S)
-    if made.required:
-        raise Misuse("scan.cannot_try", required=list(made.required))
-    own = command(made.text, booleans=made.booleans, defaults=made.defaults)
+    if template.required:
+        raise Misuse("scan.cannot_try", required=list(template.required))
+    program = command(template.text, booleans=template.booleans, defaults=template.defaults)
     with tempfile.TemporaryDirectory(prefix="tunewright-try-") as scratch:
         facts: dict[str, Fact] = {
             "seed": _SEED,
@@ -149,13 +149,13 @@ def try_program(made: Template, metric: str, folder: Path, try_s: float) -> Tria
             "devices": "",
             "port": 0,
         }
-        words = own.filled(own.default_values, facts)
+        words = program.filled(program.default_values, facts)
         trial = Assignment(
             trial=0,
             attempt=1,
             number=0,
             round="try",
-            configuration=own.default_values,
+            configuration=program.default_values,
             seed=_SEED,
             split_seed=_SEED,
             folder=Path(scratch),
@@ -206,8 +206,8 @@ def _run(
                 except subprocess.TimeoutExpired:
                     continue
             process.wait()
-    with path.open("rb") as made:
-        return status, made.read(_MOST_OUTPUT).decode("utf-8", "replace")
+    with path.open("rb") as written:
+        return status, written.read(_MOST_OUTPUT).decode("utf-8", "replace")
 
 
 def _literal(pattern: str) -> str:
