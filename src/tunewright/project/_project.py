@@ -97,7 +97,7 @@ def _from_file(path: Path) -> ModuleType:
     loaded = sys.modules.get(name)
     if loaded is not None and Path(getattr(loaded, "__file__", None) or "").resolve() != path:
         del sys.modules[name]
-    module = _imported(name)
+    module = _import_module(name)
     place = Path(module.__file__ or "").resolve()
     if place != path:
         raise Misuse("function.hidden", path=path.name, where=str(place))
@@ -107,10 +107,10 @@ def _from_file(path: Path) -> ModuleType:
 def _by_name(name: str, folder: Path) -> ModuleType:
     if str(folder.resolve()) not in sys.path:
         sys.path.insert(0, str(folder.resolve()))
-    return _imported(name)
+    return _import_module(name)
 
 
-def _imported(name: str) -> ModuleType:
+def _import_module(name: str) -> ModuleType:
     importlib.invalidate_caches()
     try:
         return importlib.import_module(name)
@@ -164,9 +164,9 @@ class Project:
                 cause=_nearest(near, known),
                 remedy=RunTrials(near) if near else NewRound(name),
             )
-        return read_round_file(path, self._refused)
+        return read_round_file(path, self._problems_of)
 
-    def _refused(self, round: Round, named: frozenset[str]) -> list[Message]:
+    def _problems_of(self, round: Round, named: frozenset[str]) -> list[Message]:
         """What the program refuses of a round; nothing where the program itself is at fault."""
         try:
             with self.entered():

@@ -141,7 +141,7 @@ def scan(
             first.parent.mkdir(exist_ok=True)
             first.write_text(rounds, encoding="utf-8")
             written.append(first)
-    options = tuple(_scanned(option, command_template) for option in roles)
+    options = tuple(_as_scanned_option(option, command_template) for option in roles)
     reads = bool(lines) or (tried is not None and tried.json_lines)
     advice = () if reads or read.adapter is None else (read.adapter,)
     about_run = () if tried is None else tried.notes
@@ -161,7 +161,7 @@ def scan(
     )
 
 
-def _scanned(proposed: Proposed, command_template: Template) -> ScannedOption:
+def _as_scanned_option(proposed: Proposed, command_template: Template) -> ScannedOption:
     option = proposed.option
     searched = proposed_range(proposed) if proposed.role == "nuisance" else None
     return ScannedOption(

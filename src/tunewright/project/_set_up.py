@@ -209,7 +209,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
         raise Misuse("file.exists", path=target, remedy=Advise("name_or_delete"))
     only_file = has_file and not recorded
     done = Renamed(old, new) if only_file else stores.rename(store, old, new)
-    files = () if project is None else tuple(_renamed_files(project, old, new))
+    files = () if project is None else tuple(_rename_files(project, old, new))
     return RenamedRound(
         old=old,
         new=new,
@@ -220,7 +220,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
     )
 
 
-def _renamed_files(project: Project, old: str, new: str) -> list[Path]:
+def _rename_files(project: Project, old: str, new: str) -> list[Path]:
     changed = []
     for path in sorted(project.round_file(old).parent.glob("*.toml")):
         if read_toml(path).get("continues") == old:

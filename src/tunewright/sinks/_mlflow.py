@@ -117,22 +117,19 @@ class _MLflow:
         if self._folder is not None:
             _drop_torn(self._folder / experiment, run.name, self._client)
         name = run.name.replace("'", "\\'")
-        runs = [
-            own
-            for own in self._client.search_runs([experiment], f"attributes.run_name = '{name}'")
-            if (own.data.tags.get(KEY) or run.key) == run.key  # a torn tag is empty
-        ]
+        of_name = self._client.search_runs([experiment], f"attributes.run_name = '{name}'")
+        # the tag of a torn run is empty
+        runs = [there for there in of_name if (there.data.tags.get(KEY) or run.key) == run.key]
         for other in runs[1:]:
             self._client.delete_run(other.info.run_id)
         if not runs:
             return None
-        identity = runs[0].info.run_id
+        identity, data = runs[0].info.run_id, runs[0].data
         curves = {
-            name: _curve(self._client.get_metric_history(identity, name))
-            for name in runs[0].data.metrics
+            metric: _curve(self._client.get_metric_history(identity, metric))
+            for metric in data.metrics
         }
-        own = runs[0].data
-        return _Sent(identity, runs[0].info.status, curves, dict(own.tags), frozenset(own.params))
+        return _Sent(identity, runs[0].info.status, curves, dict(data.tags), frozenset(data.params))
 
     def _create(self, run: TrialRun) -> _Sent:
         created = self._client.create_run(

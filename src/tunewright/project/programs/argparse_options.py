@@ -16,8 +16,8 @@ from tunewright.project.programs.declared import (
     Declared,
     Kind,
     Source,
-    assigned,
-    dotted,
+    assignments_of,
+    dotted_name,
     kind_of,
     value_of,
 )
@@ -38,7 +38,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _AddedOption:
     """One option and the parser it was added to."""
 
     option: Declared
@@ -53,7 +53,7 @@ def argparse_options(source: Source, imported: bool = False) -> Options:
     names = dict(source.constants)
     body = [node for node in source.tree.body if not (imported and _is_main(node))]
     declared = [
-        replace(each, option=source.remarked(each.option)) for each in _walk(body, names, False)
+        replace(each, option=source.with_remark(each.option)) for each in _walk(body, names, False)
     ]
     commands = _subcommands(source)
     chosen = next((each for each in _TRAINS if each in commands.values()), "")
@@ -77,11 +77,13 @@ def argparse_options(source: Source, imported: bool = False) -> Options:
     return Options(tuple(options.values()), chosen, tuple(notes))
 
 
-def _walk(body: list[ast.stmt], names: Mapping[str, Any], conditional: bool) -> Iterator[_Found]:
+def _walk(
+    body: list[ast.stmt], names: Mapping[str, Any], conditional: bool
+) -> Iterator[_AddedOption]:
     """The options of statements in order; loops over literals are unrolled."""
     known = dict(names)
     for node in body:
-        for name, value in assigned(node):
+        for name, value in assignments_of(node):
             if (constant := value_of(value, known)) is not UNKNOWN:
                 known[name] = constant
             if title := _group(value, known):
@@ -107,14 +109,16 @@ def _walk(body: list[ast.stmt], names: Mapping[str, Any], conditional: bool) -> 
                     assert isinstance(call, ast.Call)
                     option = _option(call, known, conditional)
                     if option is not None:
-                        parser = dotted(func.value)
+                        parser = dotted_name(func.value)
                         titled = replace(option, section=str(known.get(_TITLE + parser, "")))
-                        yield _Found(titled, parser)
+                        yield _AddedOption(titled, parser)
 
 
 def _group(value: ast.expr, names: Mapping[str, Any]) -> str:
     """The title of `parser.add_argument_group("title")`; empty for any other expression."""
-    if not isinstance(value, ast.Call) or not dotted(value.func).endswith(".add_argument_group"):
+    if not isinstance(value, ast.Call) or not dotted_name(value.func).endswith(
+        ".add_argument_group"
+    ):
         return ""
     titles = [
         *value.args[:1],
@@ -127,7 +131,7 @@ def _group(value: ast.expr, names: Mapping[str, Any]) -> str:
 def _is_main(node: ast.stmt) -> bool:
     """Whether it is `if __name__ == "__main__"`."""
     test = node.test if isinstance(node, ast.If) else None
-    return isinstance(test, ast.Compare) and dotted(test.left) == "__name__"
+    return isinstance(test, ast.Compare) and dotted_name(test.left) == "__name__"
 
 
 def _turns(node: ast.For, names: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -150,7 +154,7 @@ def _option(call: ast.Call, names: Mapping[str, Any], conditional: bool) -> Decl
         return None
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     action = value_of(given.get("action"), names) if "action" in given else ""
-    by_name = dotted(given.get("action")).rpartition(".")[2]
+    by_name = dotted_name(given.get("action")).rpartition(".")[2]
     if action in ("version", "help"):
         return None
     long = [word for word in flags if word.startswith("--")]
@@ -173,7 +177,7 @@ def _option(call: ast.Call, names: Mapping[str, Any], conditional: bool) -> Decl
         kind = kind if several == "?" else "list"
     elif action in ("count", "store_const", "append_const"):
         kind = "other"
-    if dotted(given.get("type")) == "bool":
+    if dotted_name(given.get("type")) == "bool":
         kind = "bool"
         notes.append(Message("scan.type_bool", {"name": name}))
     required = value_of(given.get("required"), names) is True if "required" in given else False
@@ -200,7 +204,7 @@ def _option(call: ast.Call, names: Mapping[str, Any], conditional: bool) -> Decl
 
 def _kind(given: Mapping[str, ast.expr], default: Any) -> Kind:
     """The kind by `type=`, else by the default."""
-    named = dotted(given.get("type")).rpartition(".")[2]
+    named = dotted_name(given.get("type")).rpartition(".")[2]
     if named in _KINDS:
         return _KINDS[named]
     if "bool" in named.lower():  # str2bool and its relatives
@@ -214,7 +218,7 @@ def _kind(given: Mapping[str, ast.expr], default: Any) -> Kind:
 def _set_defaults(source: Source, names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """What `parser.set_defaults(lr=0.1)` gives."""
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and dotted(node.func).endswith(".set_defaults"):
+        if isinstance(node, ast.Call) and dotted_name(node.func).endswith(".set_defaults"):
             for keyword in node.keywords:
                 value = value_of(keyword.value, names)
                 if keyword.arg and value is not UNKNOWN:
@@ -227,7 +231,7 @@ def _subcommands(source: Source) -> dict[str, str]:
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
             continue
-        if dotted(node.value.func).endswith(".add_parser") and node.value.args:
+        if dotted_name(node.value.func).endswith(".add_parser") and node.value.args:
             command = value_of(node.value.args[0])
             for target in node.targets:
                 if isinstance(target, ast.Name) and isinstance(command, str):

@@ -17,8 +17,8 @@ from tunewright.project.programs.declared import (
     UNKNOWN,
     Declared,
     Source,
-    assigned,
-    dotted,
+    assignments_of,
+    dotted_name,
     kind_of,
     read_source,
     value_of,
@@ -47,10 +47,10 @@ def hydra_options(source: Source) -> Iterator[Declared | Message]:
             continue
         values: dict[str, Any] = {}
         notes: list[Message] = []
-        _merge(values, _composed(source.path.parent / folder, name, notes))
+        _merge(values, _compose(source.path.parent / folder, name, notes))
         yield from notes
-        for dotted_name, value in _flat(values):
-            yield Declared(dotted_name, dotted_name, kind_of(value), value)
+        for full_name, value in _flat(values):
+            yield Declared(full_name, full_name, kind_of(value), value)
 
 
 def _hydra_main(source: Source) -> Iterator[tuple[str | None, str | None]]:
@@ -58,21 +58,21 @@ def _hydra_main(source: Source) -> Iterator[tuple[str | None, str | None]]:
         if not isinstance(node, ast.FunctionDef):
             continue
         for decorator in node.decorator_list:
-            if isinstance(decorator, ast.Call) and dotted(decorator.func) == "hydra.main":
+            if isinstance(decorator, ast.Call) and dotted_name(decorator.func) == "hydra.main":
                 given = {keyword.arg: keyword.value for keyword in decorator.keywords}
                 places = [
-                    value_of(given[key] if key in given else _placed(decorator, at))
+                    value_of(given[key] if key in given else _argument(decorator, at))
                     for at, key in enumerate(("config_path", "config_name"))
                 ]
                 folder, name = (word if isinstance(word, str) else None for word in places)
                 yield folder, name
 
 
-def _placed(call: ast.Call, at: int) -> ast.expr | None:
+def _argument(call: ast.Call, at: int) -> ast.expr | None:
     return call.args[at] if at < len(call.args) else None
 
 
-def _composed(folder: Path, name: str, notes: list[Message], depth: int = 0) -> dict[str, Any]:
+def _compose(folder: Path, name: str, notes: list[Message], depth: int = 0) -> dict[str, Any]:
     """A file with the files of its `defaults` list merged in, as Hydra does."""
     path = folder / (name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
     data = _yaml(path, notes)
@@ -88,7 +88,7 @@ def _composed(folder: Path, name: str, notes: list[Message], depth: int = 0) -> 
             placed = True
             continue
         if isinstance(entry, str):
-            _merge(composed, _composed(folder, entry, notes, depth + 1))
+            _merge(composed, _compose(folder, entry, notes, depth + 1))
             continue
         if not isinstance(entry, dict):
             continue
@@ -101,7 +101,7 @@ def _composed(folder: Path, name: str, notes: list[Message], depth: int = 0) -> 
             inner_folder = folder / group_name
             if optional and not (inner_folder / f"{chosen}.yaml").exists():
                 continue
-            inner = _composed(inner_folder, chosen, notes, depth + 1)
+            inner = _compose(inner_folder, chosen, notes, depth + 1)
             keys = (package or group_name).replace("/", ".").split(".")
             if _is_global(inner_folder / f"{chosen}.yaml") or package == "_global_":
                 keys = []
@@ -182,7 +182,7 @@ def absl_options(source: Source) -> Iterator[Declared | Message]:
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Call):
             continue
-        called = dotted(node.func).rpartition(".")[2]
+        called = dotted_name(node.func).rpartition(".")[2]
         values = [value_of(word, source.constants) for word in node.args]
         given = {
             keyword.arg: value_of(keyword.value, source.constants) for keyword in node.keywords
@@ -243,7 +243,7 @@ def _config_dict(source: Source) -> Iterator[tuple[str, Any, int]]:
     names = dict(source.constants)
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target = dotted(node.targets[0])
+            target = dotted_name(node.targets[0])
             root, _, inner = target.partition(".")
             if inner and root in ("config", "cfg", "c"):
                 value = value_of(node.value, names)
@@ -268,7 +268,7 @@ def overridden(source: Source) -> list[Declared]:
         return []
     options: dict[str, Declared] = {}
     for node in source.tree.body[:at]:
-        for name, value in assigned(node):
+        for name, value in assignments_of(node):
             known_value = value_of(value, source.constants)
             if name.startswith("_") or isinstance(known_value, list) or known_value is None:
                 continue
@@ -276,16 +276,16 @@ def overridden(source: Source) -> list[Declared]:
             plain = known_value if known else None
             if known or isinstance(value, ast.IfExp):
                 option = Declared(name, f"--{name}", kind_of(plain), plain, known, line=node.lineno)
-                options[name] = source.remarked(option)
+                options[name] = source.with_remark(option)
     return list(options.values())
 
 
 def module_options(source: Source) -> list[Declared]:
     """The constants of a program without a command line: of its module, and of a settings class."""
     options: dict[str, Declared] = {}
-    counted = _changed_later(source)
+    counted = _names_set_again(source)
     for node in source.tree.body:
-        for name, value in assigned(node):
+        for name, value in assignments_of(node):
             constant = value_of(value, source.constants)
             if constant is UNKNOWN or constant is None or _MACHINERY.match(name) or name in counted:
                 continue
@@ -293,20 +293,20 @@ def module_options(source: Source) -> list[Declared]:
                 options.pop(name)  # set twice: which one counts is not known
                 continue
             option = Declared(name, name, kind_of(constant), constant, line=node.lineno)
-            options[name] = source.remarked(option)
+            options[name] = source.with_remark(option)
     for holder in _holders(source):
         for statement in holder.body:
-            for name, value in assigned(statement):
+            for name, value in assignments_of(statement):
                 constant = value_of(value, source.constants)
                 if constant is UNKNOWN or constant is None:
                     continue
                 full = f"{holder.name}.{name}"
                 option = Declared(full, full, kind_of(constant), constant, line=statement.lineno)
-                options[full] = source.remarked(option)
+                options[full] = source.with_remark(option)
     return list(options.values())
 
 
-def _changed_later(source: Source) -> set[str]:
+def _names_set_again(source: Source) -> set[str]:
     """The names that a loop, a branch or a function changes: counters and sums, no settings."""
     changed: set[str] = set()
     for statement in source.tree.body:
@@ -326,7 +326,7 @@ def seeds_in_code(source: Source) -> list[int]:
     lines = []
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call) and node.args:
-            called = dotted(node.func).rpartition(".")[2]
+            called = dotted_name(node.func).rpartition(".")[2]
             seeds = called in ("manual_seed", "seed", "seed_everything", "set_seed", "PRNGKey")
             if seeds and isinstance(value_of(node.args[0]), int):
                 lines.append(node.lineno)
@@ -337,7 +337,7 @@ def _overrides(node: ast.stmt) -> bool:
     """Whether a statement lets the command line set globals."""
     text = ""
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Call) and dotted(inner.func) == "exec":
+        if isinstance(inner, ast.Call) and dotted_name(inner.func) == "exec":
             text = ast.unparse(inner)
             if "open(" in text or "read" in text:
                 return True
@@ -350,7 +350,7 @@ def _overrides(node: ast.stmt) -> bool:
 def _holders(source: Source) -> Iterator[ast.ClassDef]:
     """The classes whose defaults are the settings: named so, and made without arguments."""
     dictionaries = {
-        dotted(node.func)
+        dotted_name(node.func)
         for node in ast.walk(source.tree)
         if isinstance(node, ast.Call) and not node.args and not node.keywords
     }

@@ -138,7 +138,7 @@ class Source:
         """Its comments."""
         return remarks_of(self.text)
 
-    def remarked(self, option: Declared) -> Declared:
+    def with_remark(self, option: Declared) -> Declared:
         """The option with the heading above its line and the remark beside it."""
         section = option.section or self.remarks.heading(option.line)
         return replace(
@@ -223,7 +223,7 @@ def value_of(node: ast.expr | None, names: Mapping[str, Any] | None = None) -> A
         items = [value_of(item, names) for item in node.elts[:_MOST_ITEMS]]
         return UNKNOWN if any(item is UNKNOWN for item in items) else items
     if isinstance(node, ast.JoinedStr):
-        return _joined(node, names)
+        return _text_of_f_string(node, names)
     if isinstance(node, ast.Call):
         return _call(node, names)
     return UNKNOWN
@@ -237,7 +237,7 @@ def module_constants(tree: ast.Module) -> dict[str, Any]:
     """
     constants: dict[str, Any] = {}
     for node in tree.body:
-        for name, value in assigned(node):
+        for name, value in assignments_of(node):
             constant = value_of(value, constants)
             if constant is UNKNOWN or name in constants:
                 constants.pop(name, None)
@@ -246,7 +246,7 @@ def module_constants(tree: ast.Module) -> dict[str, Any]:
     return constants
 
 
-def assigned(node: ast.stmt) -> list[tuple[str, ast.expr]]:
+def assignments_of(node: ast.stmt) -> list[tuple[str, ast.expr]]:
     """The names that a statement assigns, each with its expression; `a, b = 1, 2` has two."""
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
         return [(node.target.id, node.value)]
@@ -265,12 +265,12 @@ def assigned(node: ast.stmt) -> list[tuple[str, ast.expr]]:
     return assignments
 
 
-def dotted(node: ast.AST | None) -> str:
+def dotted_name(node: ast.AST | None) -> str:
     """A name with its dots, `click.option`; empty for any other expression."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        before = dotted(node.value)
+        before = dotted_name(node.value)
         return f"{before}.{node.attr}" if before else ""
     return ""
 
@@ -318,7 +318,7 @@ def _small(operation: ast.operator, left: Any, right: Any) -> bool:
     return short and all(operand.bit_length() < _MOST_DIGITS for operand in whole)
 
 
-def _joined(node: ast.JoinedStr, names: Mapping[str, Any]) -> Any:
+def _text_of_f_string(node: ast.JoinedStr, names: Mapping[str, Any]) -> Any:
     joined = ""
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
@@ -333,7 +333,7 @@ def _joined(node: ast.JoinedStr, names: Mapping[str, Any]) -> Any:
 
 def _call(node: ast.Call, names: Mapping[str, Any]) -> Any:
     """`float("inf")`, `int(1e6)`, `Path("out")`: a plain value behind one known name."""
-    called = dotted(node.func).rpartition(".")[2]
+    called = dotted_name(node.func).rpartition(".")[2]
     if len(node.args) != 1 or node.keywords or called not in (*_CASTS, "Path"):
         return UNKNOWN
     inner = value_of(node.args[0], names)

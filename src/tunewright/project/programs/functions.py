@@ -21,7 +21,7 @@ from tunewright.project.programs.declared import (
     Declared,
     Kind,
     Source,
-    dotted,
+    dotted_name,
     kind_of,
     module_constants,
     read_source,
@@ -73,7 +73,7 @@ def classes_of(sources: list[Source]) -> Classes:
     return Classes(known, imported)
 
 
-def _found_class(name: str, classes: Classes) -> tuple[ast.ClassDef, Source] | Message | None:
+def _find_class(name: str, classes: Classes) -> tuple[ast.ClassDef, Source] | Message | None:
     """A class of the program or of a library that is installed; a message where it is not."""
     plain = name.rpartition(".")[2]
     if plain in classes.known:
@@ -97,7 +97,7 @@ def fields_of(
     name: str, classes: Classes, prefix: str = "", depth: int = 0
 ) -> Iterator[Declared | Message]:
     """The fields of a dataclass and of those it inherits or holds, as options without dashes."""
-    place = _found_class(name, classes)
+    place = _find_class(name, classes)
     if place is None or isinstance(place, Message) or depth > _DEEPEST:
         if isinstance(place, Message):
             yield place
@@ -109,7 +109,7 @@ def fields_of(
     both = Classes({**beside.known, **classes.known}, classes.imported)
     for base in node.bases:
         base_classes = Classes(both.known, {**source.imports(), **classes.imported})
-        for inherited_field in fields_of(dotted(base), base_classes, prefix, depth + 1):
+        for inherited_field in fields_of(dotted_name(base), base_classes, prefix, depth + 1):
             inherited[
                 inherited_field.name
                 if isinstance(inherited_field, Declared)
@@ -130,7 +130,7 @@ def fields_of(
                     else inherited_field.code
                 ] = inherited_field
             continue
-        inherited[f"{prefix}{named}"] = source.remarked(_field(statement, prefix + named, names))
+        inherited[f"{prefix}{named}"] = source.with_remark(_field(statement, prefix + named, names))
     yield from inherited.values()
 
 
@@ -148,7 +148,7 @@ def _is_dataclass(node: ast.ClassDef) -> bool:
     """Whether a class is decorated as a dataclass."""
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if dotted(called) in _DATACLASS or dotted(called).endswith("dataclass"):
+        if dotted_name(called) in _DATACLASS or dotted_name(called).endswith("dataclass"):
             return True
     return False
 
@@ -170,7 +170,7 @@ def _kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, .
         known = [part for part in parts if part[0] != "other"]
         return known[0] if known else ("other", ())
     if isinstance(annotation, ast.Subscript):
-        outer = dotted(annotation.value).rpartition(".")[2]
+        outer = dotted_name(annotation.value).rpartition(".")[2]
         inner = annotation.slice
         if outer == "Literal":
             values = value_of(inner) if isinstance(inner, ast.Tuple) else [value_of(inner)]
@@ -182,7 +182,7 @@ def _kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, .
             known = [part for part in parts if part[0] != "other"]
             return known[0] if known else ("other", ())
         return ("list" if outer in _LISTS else "other"), ()
-    named = dotted(annotation).rpartition(".")[2]
+    named = dotted_name(annotation).rpartition(".")[2]
     if named in _LISTS:
         return "list", ()
     return _KINDS.get(named, "str" if named == "Path" else "other"), ()
@@ -190,7 +190,7 @@ def _kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, .
 
 def _nested(statement: ast.AnnAssign, classes: Classes) -> str:
     """The dataclass that a field holds, or nothing."""
-    named = dotted(statement.annotation).rpartition(".")[2]
+    named = dotted_name(statement.annotation).rpartition(".")[2]
     if named in classes.known and _is_dataclass(classes.known[named][0]):
         return named
     return ""
@@ -202,7 +202,10 @@ def _field(statement: ast.AnnAssign, name: str, names: Mapping[str, Any]) -> Dec
     value = statement.value
     if value is None:
         return replace(option, required=True)
-    if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in ("field", "Field"):
+    if isinstance(value, ast.Call) and dotted_name(value.func).rpartition(".")[2] in (
+        "field",
+        "Field",
+    ):
         given = {keyword.arg: keyword.value for keyword in value.keywords if keyword.arg}
         text, inside = UNKNOWN, given.get("metadata")
         if isinstance(inside, ast.Dict):
@@ -241,7 +244,7 @@ def click_options(source: Source) -> list[Declared]:
         for decorator in function.decorator_list:
             if not isinstance(decorator, ast.Call):
                 continue
-            called = dotted(decorator.func).rpartition(".")[2]
+            called = dotted_name(decorator.func).rpartition(".")[2]
             if called in ("option", "argument"):
                 option = _click(decorator, called == "argument", source.constants)
                 if option is not None:
@@ -252,9 +255,9 @@ def click_options(source: Source) -> list[Declared]:
 def typer_options(source: Source) -> list[Declared]:
     """The parameters of typer's commands: `@app.command()`, or the function of `typer.run`."""
     run = {
-        dotted(node.args[0])
+        dotted_name(node.args[0])
         for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and dotted(node.func) == "typer.run" and node.args
+        if isinstance(node, ast.Call) and dotted_name(node.func) == "typer.run" and node.args
     }
     commands = [f for f in functions_of(source) if f.name in run or _typer_command(f)]
     named = [f for f in commands if f.name in ("train", "main", "fit", "run")]
@@ -314,9 +317,9 @@ def _click(call: ast.Call, positional: bool, names: Mapping[str, Any]) -> Declar
     type_, choices = given.get("type"), UNKNOWN
     called = type_.func if isinstance(type_, ast.Call) else type_
     kind = _CLICK_KINDS.get(
-        dotted(called).rpartition(".")[2], kind_of(default) if known else "other"
+        dotted_name(called).rpartition(".")[2], kind_of(default) if known else "other"
     )
-    if isinstance(type_, ast.Call) and dotted(type_.func).endswith("Choice") and type_.args:
+    if isinstance(type_, ast.Call) and dotted_name(type_.func).endswith("Choice") and type_.args:
         choices = value_of(type_.args[0], names)
     if value_of(given.get("is_flag"), names) is True and passed == "value":
         kind, passed = "bool", "flag"
@@ -346,7 +349,7 @@ def _click(call: ast.Call, positional: bool, names: Mapping[str, Any]) -> Declar
 def _typer_command(function: Function) -> bool:
     for decorator in function.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if dotted(called).endswith((".command", ".callback")):
+        if dotted_name(called).endswith((".command", ".callback")):
             return True
     return False
 
@@ -368,7 +371,7 @@ def _of_typer(option: Declared, function: Function, names: Mapping[str, Any]) ->
     flags = [word for word in flags if word.startswith("--")]
     spelled = flags[0] if flags else f"--{option.name.replace('_', '-')}"
     positional = (required and call is None) or (
-        call is not None and dotted(call.func).endswith("Argument")
+        call is not None and dotted_name(call.func).endswith("Argument")
     )
     if option.kind == "float" and type(option.default) is int:
         option = replace(option, default=float(option.default))
@@ -397,7 +400,7 @@ def _typer_call(name: str, function: Function) -> ast.Call | None:
             continue
         inside = list(ast.walk(parameter.annotation)) if parameter.annotation is not None else []
         for node in (defaults.get(name), *inside):
-            called = dotted(node.func) if isinstance(node, ast.Call) else ""
+            called = dotted_name(node.func) if isinstance(node, ast.Call) else ""
             if called.rpartition(".")[2] in ("Option", "Argument"):
                 assert isinstance(node, ast.Call)
                 return node

@@ -25,8 +25,8 @@ from tunewright.project.programs.config_files import (
 from tunewright.project.programs.declared import (
     Declared,
     Source,
-    assigned,
-    dotted,
+    assignments_of,
+    dotted_name,
     read_source,
     value_of,
 )
@@ -147,7 +147,7 @@ def _calls(sources: Iterable[Source], *names: str) -> list[tuple[ast.Call, Sourc
         (node, source)
         for source in sources
         for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in names
+        if isinstance(node, ast.Call) and dotted_name(node.func).rpartition(".")[2] in names
     ]
 
 
@@ -178,20 +178,20 @@ def _dataclasses(sources: list[Source], classes: Classes) -> Read | None:
         listed = call.args[0] if call.args else None
         for keyword in call.keywords:
             listed = keyword.value if keyword.arg == "dataclass_types" else listed
-        listed = _assigned_to(listed, source)
+        listed = _assignment_to(listed, source)
         several = listed.elts if isinstance(listed, ast.Tuple | ast.List) else [listed]
-        fields = [each for name in several for each in fields_of(dotted(name), classes)]
+        fields = [each for name in several for each in fields_of(dotted_name(name), classes)]
         options, notes = _split(fields)
         flat = [replace(each, option=f"--{each.option.rpartition('.')[2]}") for each in options]
         return Read("dataclass", tuple(flat), notes=tuple(notes))
     for call, _ in _calls(sources, "cli", "parse", "wrap", "add_arguments"):
-        called = dotted(call.func)
+        called = dotted_name(call.func)
         library = called.partition(".")[0]
         if call.args and (
             library in ("tyro", "pyrallis", "draccus", "simple_parsing")
             or called.endswith(".add_arguments")
         ):
-            options, notes = _split(fields_of(dotted(call.args[0]), classes))
+            options, notes = _split(fields_of(dotted_name(call.args[0]), classes))
             if options:
                 return Read(
                     "tyro", tuple(_of_tyro(o, library) for o in options), notes=tuple(notes)
@@ -199,11 +199,11 @@ def _dataclasses(sources: list[Source], classes: Classes) -> Read | None:
     return None
 
 
-def _assigned_to(listed: ast.expr | None, source: Source) -> ast.expr | None:
+def _assignment_to(listed: ast.expr | None, source: Source) -> ast.expr | None:
     """The classes behind a name that the file gives them before it makes the parser."""
     if isinstance(listed, ast.Name):
         for node in ast.walk(source.tree):
-            pairs = assigned(node) if isinstance(node, ast.Assign) else []
+            pairs = assignments_of(node) if isinstance(node, ast.Assign) else []
             several = [value for name, value in pairs if name == listed.id]
             if several and isinstance(several[0], ast.Tuple | ast.List):
                 return several[0]
@@ -225,8 +225,8 @@ def _of_tyro(option: Declared, library: str) -> Declared:
 def _lightning(sources: list[Source], classes: Classes) -> Read | None:
     """LightningCLI(Model, Data): the parameters of their `__init__`, and the trainer's length."""
     for call, _ in _calls(sources, "LightningCLI"):
-        given = [dotted(each) for each in call.args[:2]]
-        named = {keyword.arg: dotted(keyword.value) for keyword in call.keywords}
+        given = [dotted_name(each) for each in call.args[:2]]
+        named = {keyword.arg: dotted_name(keyword.value) for keyword in call.keywords}
         pairs = list(zip(("model", "data"), given, strict=False))
         pairs += [
             ("model", named.get("model_class", "")),
@@ -245,12 +245,12 @@ def _lightning(sources: list[Source], classes: Classes) -> Read | None:
         if not options:
             return None
         options |= {each.name: each for each in _of_trainer()}
-        words = () if value_of(_named_value(call, "run")) is False else ("fit",)
+        words = () if value_of(_keyword_value(call, "run")) is False else ("fit",)
         return Read("lightning", tuple(options.values()), words)
     return None
 
 
-def _named_value(call: ast.Call, name: str) -> ast.expr | None:
+def _keyword_value(call: ast.Call, name: str) -> ast.expr | None:
     """The expression of a keyword argument."""
     return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
 
@@ -300,17 +300,17 @@ def _argparse(sources: list[Source], classes: Classes) -> Read | None:
 def _fire(sources: list[Source], classes: Classes) -> Read | None:
     """fire.Fire(train), jsonargparse's CLI(train), tyro.cli(train): the function's parameters."""
     for call, source in _calls(sources[:1], "Fire", "CLI", "auto_cli", "cli"):
-        if not call.args or dotted(call.func) not in (
+        if not call.args or dotted_name(call.func) not in (
             *("fire.Fire", "Fire", "CLI", "auto_cli", "jsonargparse.CLI", "tyro.cli"),
             "jsonargparse.auto_cli",
         ):
             continue
         for function in functions_of(source):
-            if function.name == dotted(call.args[0]):
+            if function.name == dotted_name(call.args[0]):
                 options = [
                     replace(o, option=f"--{o.name}") for o in parameters(function, source.constants)
                 ]
-                if dotted(call.func) == "tyro.cli":
+                if dotted_name(call.func) == "tyro.cli":
                     return Read(
                         "tyro", tuple(_of_tyro(replace(o, option=o.name), "tyro") for o in options)
                     )

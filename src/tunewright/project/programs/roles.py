@@ -160,14 +160,14 @@ _FRACTION = (
 )
 
 
-def _compiled(table: tuple[tuple[Part, str], ...]) -> tuple[tuple[Part, re.Pattern[str]], ...]:
+def _compile(table: tuple[tuple[Part, str], ...]) -> tuple[tuple[Part, re.Pattern[str]], ...]:
     return tuple((part, re.compile(rf"\b({text})", re.IGNORECASE)) for part, text in table)
 
 
-_IN_HELP = _compiled(_HELP)
+_IN_HELP = _compile(_HELP)
 
 
-_IN_HEADINGS = _compiled(_HEADINGS)
+_IN_HEADINGS = _compile(_HEADINGS)
 
 
 def part_described(option: Declared) -> Part | None:
@@ -227,10 +227,10 @@ def propose_roles(options: Sequence[Declared]) -> tuple[Proposed, ...]:
     names = [option.name for option in options]
     declared = {name: meant for meant, name in usual_meanings(names).items()}
     declared |= {name: name for name in names if name in NAMES}
-    return tuple(_proposed(option, seed, folder, declared.get(option.name)) for option in options)
+    return tuple(_propose(option, seed, folder, declared.get(option.name)) for option in options)
 
 
-def _proposed(option: Declared, seed: str, folder: str, meant: str | None) -> Proposed:
+def _propose(option: Declared, seed: str, folder: str, meant: str | None) -> Proposed:
     def role(role: Role, part: str, meaning: str | None = None) -> Proposed:
         return Proposed(option, role, Message("scan.role", {"part": part}), meaning)
 

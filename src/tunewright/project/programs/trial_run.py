@@ -31,7 +31,7 @@ _MOST_FILES = 2_000  # below the folder that are looked at
 _MOST_SHOWN = 8
 _NUMBERED = re.compile(r"\d+")
 _MOST_OUTPUT = 1_000_000  # bytes that are kept
-_SHOWN = 40  # lines at the end that are shown
+_LAST_LINES = 40  # lines at the end that are shown
 _LONGEST_S = 3600.0
 _SEED = 1
 _OUTPUT = "output.txt"  # in the scratch folder
@@ -169,7 +169,7 @@ def try_program(template: Template, metric: str, folder: Path, try_s: float) -> 
     has_json = any("step" in (measurement(line.encode()) or ()) for line in lines)
     patterns = () if has_json else propose(text, metric)
     return TrialRun(
-        tuple(words), seconds, status, tuple(lines[-_SHOWN:]), patterns, has_json, files
+        tuple(words), seconds, status, tuple(lines[-_LAST_LINES:]), patterns, has_json, files
     )
 
 
