@@ -73,15 +73,15 @@ class Heartbeat:
 
 def lease_s() -> float:
     """How long an owner may be silent before it is taken for dead, in seconds."""
-    said = os.environ.get(LEASE_VARIABLE, "")
-    if not said:
+    text = os.environ.get(LEASE_VARIABLE, "")
+    if not text:
         return LEASE_S
     try:
-        seconds = float(said)
+        seconds = float(text)
     except ValueError:
         seconds = math.nan
     if not 0.5 <= seconds < math.inf:
-        raise StoreError("lease.bad_seconds", variable=LEASE_VARIABLE, value=said)
+        raise StoreError("lease.bad_seconds", variable=LEASE_VARIABLE, value=text)
     return seconds
 
 

@@ -10,28 +10,27 @@ from types import FrameType, TracebackType
 from typing import Any
 
 
-class Wish(IntEnum):
-    """What the person (or the machine's scheduler) wants of the supervisor."""
+class Interrupt(IntEnum):
+    """How soon the user (or the machine's scheduler) wants the round to end."""
 
-    GO_ON = 0
+    NONE = 0
     FINISH = 1  # no new trials, the running ones finish
     STOP = 2  # the running ones are asked to save and ended after the grace period
     AT_ONCE = 3  # without waiting for the grace period
 
 
 class Interrupts:
-    """Turns signals into wishes inside a `with` block, and puts the old handlers back after it.
+    """Counts signals inside a `with` block, and puts the old handlers back after it.
 
-    Python allows handlers in the main thread only; elsewhere the block changes nothing and the wish
-    stays as it is.
+    Python allows handlers in the main thread only; elsewhere the block changes nothing.
     """
 
-    def __init__(self, on_change: Callable[[Wish], None] | None = None) -> None:
+    def __init__(self, on_change: Callable[[Interrupt], None] | None = None) -> None:
         """`on_change` is called from the signal handler itself: it must be short and must not lock.
 
         An executor that trains in this very thread can be reached in no other way.
         """
-        self.wish = Wish.GO_ON
+        self.level = Interrupt.NONE
         self.terminated = False  # by SIGTERM rather than from the keyboard
         self.on_change = on_change
         self._before: dict[signal.Signals, Any] = {}
@@ -58,8 +57,8 @@ class Interrupts:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if number == signal.SIGTERM:
             self.terminated = True
-            self.wish = max(self.wish, Wish.STOP)
+            self.level = max(self.level, Interrupt.STOP)
         else:
-            self.wish = Wish(min(self.wish + 1, Wish.AT_ONCE))
+            self.level = Interrupt(min(self.level + 1, Interrupt.AT_ONCE))
         if self.on_change is not None:
-            self.on_change(self.wish)
+            self.on_change(self.level)

@@ -25,9 +25,9 @@ class Progress:
     """Counts what ended in this call, and knows the best trial of the round so far."""
 
     def __init__(
-        self, store: Store, record: RoundRecord, watch: Watcher, begun: RoundStarted | None = None
+        self, store: Store, record: RoundRecord, watch: Watcher, opening: RoundStarted | None = None
     ) -> None:
-        """`record` has how the round stood before this call, `begun` what the watcher knows."""
+        """`record` has how the round stood before this call, `opening` what the watcher knows."""
         self.ended = 0  # trials that came to an end in this call
         self._failed = 0
         self._store = store
@@ -36,7 +36,7 @@ class Progress:
         self._silent = type(watch) is Silent
         self._mute = 0  # trials of this call that ended well and logged nothing
         self._steps_name = record.meaning.name("max_train_steps") if not self._silent else ""
-        self._tally = Tally.of(begun) if begun is not None else Tally(record.name, "", 0, 0)
+        self._tally = Tally.of(opening) if opening is not None else Tally(record.name, "", 0, 0)
         self._reached_at: dict[int, float] = {}  # trial -> when its step was last an event
         self._lengths: list[float] = []  # of completed trials, in seconds
         good: tuple[Status, ...] = ("completed", "infeasible", "pruned")
@@ -48,7 +48,7 @@ class Progress:
         seen = account.seen
         missing = self._record.objective.metric not in seen.metrics
         if missing and ended.status == "completed" and account.claim.attempt > 1:
-            trial = self._recorded(account.claim)
+            trial = self._trial_in_store(account.claim)
             earlier = tuple(trial.curves) if trial else ()
             return replace(seen, metrics=tuple(dict.fromkeys((*earlier, *seen.metrics))))
         return seen
@@ -94,10 +94,10 @@ class Progress:
             return
         claim, judged, value = account.claim, outcome, None
         if outcome.status == "completed":
-            found = self._judged(account)
-            value = found.value
-            if found.status != "pending" and found.status != "running":
-                judged = replace(outcome, status=found.status, reason=found.reason)
+            verdict = self._verdict(account)
+            value = verdict.value
+            if verdict.status != "pending" and verdict.status != "running":
+                judged = replace(outcome, status=verdict.status, reason=verdict.reason)
         concluded = Concluded(claim, judged, value, running)
         self._reached_at.pop(claim.trial, None)
         self._tally = self._tally.after_end(concluded)
@@ -124,11 +124,11 @@ class Progress:
         low, high = (max(max(length - age, 0.0) for age in ages) for length in (short, long))
         return f"{duration(low)} to {duration(high)} left"
 
-    def _judged(self, account: Account) -> Judged:
+    def _verdict(self, account: Account) -> Judged:
         if account.whole is not None and account.start_step == 0:
             batches = [Batch(account.claim.attempt, 0, points) for points in account.whole]
             return judge(self._record.objective, "completed", None, Curves(batches))
-        trial = self._recorded(account.claim)
+        trial = self._trial_in_store(account.claim)
         if trial is None:
             return Judged("completed")
         return Judged(trial.status, trial.reason, trial.value, trial.best_step)
@@ -138,7 +138,7 @@ class Progress:
             return False
         return self._best is None or self._record.objective.better(value, self._best)
 
-    def _recorded(self, claim: Claim) -> Trial | None:
+    def _trial_in_store(self, claim: Claim) -> Trial | None:
         """The trial as the store has it; None while the store cannot be reached."""
         try:
             return self._store.trial(claim.trial)

@@ -92,19 +92,24 @@ def finite(value: Any) -> Any:
     return value
 
 
-def storable(text: str, longest: int = _LONGEST_LINE) -> str:
-    r"""The text without what a database refuses, head and tail kept when it is too long.
+def clean(text: str) -> str:
+    r"""The text without what a database refuses; exceptions can carry both.
 
-    NUL is refused by PostgreSQL and lone surrogates by every UTF-8 encoder; exceptions can carry
-    both.
+    NUL is refused by PostgreSQL and lone surrogates by every UTF-8 encoder.
 
-    >>> storable("bad \x00 byte, bad \ud800 half")
+    >>> clean("bad \x00 byte, bad \ud800 half")
     'bad \\x00 byte, bad \\ud800 half'
+    """
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
+def storable(text: str, longest: int = _LONGEST_LINE) -> str:
+    """Clean text, head and tail kept when it is too long.
+
     >>> storable("a" * 100, longest=60)
     'aaaaaaaaaaaaaaaaaaaa ... 60 characters left out ... aaaaaaaaaaaaaaaaaaaa'
     """
-    text = text.replace("\x00", "\\x00")
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    text = clean(text)
     if len(text) <= longest:
         return text
     half = max(longest // 2 - 10, 1)

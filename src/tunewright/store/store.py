@@ -151,6 +151,10 @@ class Store:
         """The folder of trials, made and marked as this store's: `<store>.trials/`, or `folder`."""
         return opening.trial_root(self._database, self.identity, folder)
 
+    def root_of(self, round: RoundRecord) -> Path:
+        """The folder of trials of a round: the one that it names, else the store's."""
+        return self.trial_root(Path(round.folder) if round.folder else None)
+
     # rounds
 
     def begin(
@@ -197,7 +201,7 @@ class Store:
             ahead=ahead,
         )
         if self.path is not None or record.folder:
-            root = self.trial_root(Path(record.folder) if record.folder else None)
+            root = self.root_of(record)
             spool.write_round(rounds.inside(root, record.directory), record)
         if not record.continued:
             try:

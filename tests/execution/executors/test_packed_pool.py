@@ -47,7 +47,7 @@ def test_suspects_train_in_smaller_packs_only(pool: PackPool) -> None:
 def grown(rate_of: dict[int, float], most: int = 32) -> tuple[int, bool]:
     size = PackSize(8, most=most, adapts=True)
     for _ in range(5 * READINGS):
-        size.measured(rate_of[size.now])
+        size.note_rate(rate_of[size.now])
     return size.now, size.adapts
 
 

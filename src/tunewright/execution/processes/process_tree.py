@@ -13,7 +13,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,8 +39,8 @@ def new_mark() -> str:
 
 def table() -> dict[int, Process]:
     """All processes that can be seen, by pid."""
-    found = _from_proc() if _PROC.joinpath("self/stat").exists() else _from_psutil()
-    return {process.pid: process for process in found}
+    processes = _from_proc() if _PROC.joinpath("self/stat").exists() else _from_psutil()
+    return {process.pid: process for process in processes}
 
 
 def descendants(root: int, processes: dict[int, Process]) -> list[Process]:
@@ -48,15 +48,15 @@ def descendants(root: int, processes: dict[int, Process]) -> list[Process]:
     children: dict[int, list[Process]] = {}
     for process in processes.values():
         children.setdefault(process.parent, []).append(process)
-    found, frontier = list[Process](), [root]
+    every, frontier = list[Process](), [root]
     while frontier:
         below = children.get(frontier.pop(), [])
-        found += below
+        every += below
         frontier += [process.pid for process in below]
-    return found
+    return every
 
 
-def marked(mark: str, processes: Iterable[Process]) -> list[Process]:
+def with_mark(mark: str, processes: Iterable[Process]) -> list[Process]:
     """Those whose mark begins with this one."""
     carries = _carries if _PROC.joinpath("self/environ").exists() else _carries_by_psutil
     return [p for p in processes if not p.zombie and carries(p.pid, mark)]
@@ -67,19 +67,21 @@ def kill_tree(root: int, mark: str) -> None:
     below = [process.pid for process in descendants(root, table())]  # until it leaves orphans
     kill_group(root)
     _kill_all(
-        lambda seen: [*(seen[pid] for pid in below if pid in seen), *marked(mark, seen.values())],
-        spared=set(),
+        lambda seen: [
+            *(seen[pid] for pid in below if pid in seen),
+            *with_mark(mark, seen.values()),
+        ],
     )
 
 
-def kill_marked(mark: str, spared: Collection[int] = ()) -> int:
+def kill_marked(mark: str) -> int:
     """End everything that carries the mark, and say how many there were."""
-    return _kill_all(lambda seen: marked(mark, seen.values()), {os.getpid(), *spared})
+    return _kill_all(lambda seen: with_mark(mark, seen.values()))
 
 
 def kill_children() -> int:
     """End everything below this process, and say how many there were."""
-    return _kill_all(lambda seen: descendants(os.getpid(), seen), {os.getpid()})
+    return _kill_all(lambda seen: descendants(os.getpid(), seen))
 
 
 def has_children() -> bool:
@@ -111,12 +113,12 @@ def reap() -> None:
             pass
 
 
-def _kill_all(find: Callable[[dict[int, Process]], list[Process]], spared: set[int]) -> int:
+def _kill_all(find: Callable[[dict[int, Process]], list[Process]]) -> int:
     """Kill what is found until nothing is: a process may fork while it is being ended."""
     killed: set[int] = set()
     until = time.monotonic() + _GONE_S
     while time.monotonic() < until:
-        alive = [p.pid for p in find(table()) if not p.zombie and p.pid not in spared]
+        alive = [p.pid for p in find(table()) if not p.zombie and p.pid != os.getpid()]
         if not alive:
             break
         for pid in alive:
@@ -138,7 +140,7 @@ def _carries(pid: int, mark: str) -> bool:
 
 def _from_proc() -> list[Process]:
     page = os.sysconf("SC_PAGESIZE")
-    found = []
+    processes = []
     for name in os.listdir(_PROC):
         if name.isdigit():
             try:
@@ -149,21 +151,21 @@ def _from_proc() -> list[Process]:
                 continue
             parent, resident = int(fields[1]), int(fields[21]) * page
             zombie = fields[0] in (b"Z", b"X")
-            found.append(Process(int(name), parent, resident, zombie))
-    return found
+            processes.append(Process(int(name), parent, resident, zombie))
+    return processes
 
 
 def _from_psutil() -> list[Process]:
     import psutil
 
-    found = []
+    processes = []
     for process in psutil.process_iter(["ppid", "memory_info", "status"]):
         facts = process.info
         memory = facts["memory_info"]  # None where another user's process hides it
         zombie = facts["status"] == psutil.STATUS_ZOMBIE
         resident = 0 if memory is None else memory.rss
-        found.append(Process(process.pid, facts["ppid"] or 0, resident, zombie))
-    return found
+        processes.append(Process(process.pid, facts["ppid"] or 0, resident, zombie))
+    return processes
 
 
 def _carries_by_psutil(pid: int, mark: str) -> bool:
