@@ -10,6 +10,7 @@ from statistics import quantiles
 from tunewright.errors import NotFound, StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.conclude import Seen
+from tunewright.messages import words
 from tunewright.progress.tally import Tally
 from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Silent, Started, Watcher
 from tunewright.store.curves import Batch, Curves
@@ -122,7 +123,7 @@ class Progress:
         if len(self._lengths) > 1:
             short, _, long = quantiles(self._lengths, n=4, method="inclusive")
         low, high = (max(max(length - age, 0.0) for age in ages) for length in (short, long))
-        return f"{duration(low)} to {duration(high)} left"
+        return f"{words.rough_duration(low)} to {words.rough_duration(high)} left"
 
     def _verdict(self, account: Account) -> Judged:
         if account.whole is not None and account.start_step == 0:
@@ -160,14 +161,3 @@ def _is_mute(outcome: Outcome) -> bool:
     if reason is None or reason.code != NEVER_LOGGED:
         return False
     return reason.facts.get("logged") == []
-
-
-def duration(seconds: float) -> str:
-    """A duration for messages.
-
-    >>> duration(42), duration(600), duration(9000)
-    ('42 s', '10 min', '2.5 h')
-    """
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -45,9 +45,9 @@ def loads(text: str | bytes, what: str, longest: int = LONGEST_FIELD) -> Any:
         raise Damaged("json.invalid", what=what, error=error) from None
 
 
-def loads_object(text: str | bytes, what: str) -> dict[str, Any]:
+def loads_object(text: str | bytes, what: str, longest: int = LONGEST_FIELD) -> dict[str, Any]:
     """The JSON object of a text; anything else was altered."""
-    data = loads(text, what)
+    data = loads(text, what, longest)
     if not isinstance(data, dict):
         raise Damaged("json.not_an_object", path=what, kind=type(data).__name__)
     return data
@@ -55,16 +55,13 @@ def loads_object(text: str | bytes, what: str) -> dict[str, Any]:
 
 def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file, within limits."""
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode):  # a pipe never ends, and neither does /dev/zero
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):  # a pipe never ends, and neither does /dev/zero
         raise Damaged("json.not_a_plain_file", path=path)
-    size = found.st_size
+    size = status.st_size
     if size > LARGEST_FILE:
         raise Damaged("json.file_too_large", path=path, size=size, largest=LARGEST_FILE)
-    data = loads(path.read_bytes(), str(path), LARGEST_FILE)
-    if not isinstance(data, dict):
-        raise Damaged("json.not_an_object", path=path, kind=type(data).__name__)
-    return data
+    return loads_object(path.read_bytes(), str(path), LARGEST_FILE)
 
 
 @contextmanager
@@ -73,8 +70,8 @@ def as_written(where: str) -> Iterator[None]:
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError) as error:
-        said = f"{type(error).__name__}: {error}"[:300]
-        raise Damaged("store.not_as_written", place=where, said=said) from error
+        text = f"{type(error).__name__}: {error}"[:300]
+        raise Damaged("store.not_as_written", place=where, said=text) from error
 
 
 def finite(value: Any) -> Any:

@@ -132,7 +132,7 @@ def run_program(command: Command, control: ProgramControl) -> None:
 def exit_message(code: str, status: int) -> Message:
     """The reason of an end with this exit status.
 
-    >>> str(exited("program.exited", -11)), str(exited("process.exited", 3))
+    >>> str(exit_message("program.exited", -11)), str(exit_message("process.exited", 3))
     ('killed by SIGSEGV', 'the process ended: exit status 3')
     """
     try:
