@@ -1,4 +1,4 @@
-"""Signals become wishes, and the handlers of before come back."""
+"""Signals are counted, and the handlers of before come back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from tunewright.execution.interrupts import Interrupt, Interrupts
 
 def test_ctrl_c_once_twice_thrice():
     told = []
-    with Interrupts(told.append) as interrupts:
+    with Interrupts() as interrupts:
+        interrupts.on_change = told.append
         assert interrupts.level == Interrupt.NONE
         for _ in range(4):
             signal.raise_signal(signal.SIGINT)

@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable
 from enum import IntEnum
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 
@@ -25,14 +25,13 @@ class Interrupts:
     Python allows handlers in the main thread only; elsewhere the block changes nothing.
     """
 
-    def __init__(self, on_change: Callable[[Interrupt], None] | None = None) -> None:
-        """`on_change` is called from the signal handler itself: it must be short and must not lock.
-
-        An executor that trains in this very thread can be reached in no other way.
-        """
+    def __init__(self) -> None:
+        """Nothing was caught yet."""
         self.level = Interrupt.NONE
         self.terminated = False  # by SIGTERM rather than from the keyboard
-        self.on_change = on_change
+        # called from the signal handler itself, so that it must be short and must not lock: an
+        # executor that trains in this very thread can be reached in no other way
+        self.on_change: Callable[[Interrupt], None] = lambda level: None
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupts:
@@ -42,12 +41,7 @@ class Interrupts:
                 self._before[number] = signal.signal(number, self._handle)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Put the old handlers back."""
         for number, handler in self._before.items():
             # a handler that was not set from Python reads as None and cannot be put back as such
@@ -60,5 +54,4 @@ class Interrupts:
             self.level = max(self.level, Interrupt.STOP)
         else:
             self.level = Interrupt(min(self.level + 1, Interrupt.AT_ONCE))
-        if self.on_change is not None:
-            self.on_change(self.level)
+        self.on_change(self.level)

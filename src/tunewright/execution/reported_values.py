@@ -96,7 +96,7 @@ def as_name(name: object) -> str:
 def short_text(value: object, most: int = 40) -> str:
     """A short text for messages, even of a value whose own text is huge or cannot be made.
 
-    >>> shown("ab" * 100)
+    >>> short_text("ab" * 100)
     "'abababababababababababababababababab..."
     """
     try:

@@ -15,7 +15,6 @@ import logging
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import Any, overload
 
 from tunewright.design.names import Meaning, understood
@@ -75,12 +74,7 @@ class Session:
         """Use it for a block."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close it; what is unfinished goes back to pending, after an exception too."""
         self.close()
 

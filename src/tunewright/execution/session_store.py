@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 
 from tunewright.budgets.gate import Gate
 from tunewright.design.guards import refuse
@@ -300,12 +299,7 @@ class TrialFiles:
         """Use it for a block."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Wait for what is being written."""
         self._thread.shutdown(wait=True)
 

@@ -21,8 +21,8 @@ def replace_constants(
 ) -> tuple[ast.Module, dict[str, int]]:
     """The module with other constants, and how often each name was found.
 
-    >>> made, found = replaced(ast.parse("LR = 0.1\\nDEPTH = 4"), {"LR": 0.2})
-    >>> ast.unparse(made), found
+    >>> module, counts = replace_constants(ast.parse("LR = 0.1\\nDEPTH = 4"), {"LR": 0.2})
+    >>> ast.unparse(module), counts
     ('LR = 0.2\\nDEPTH = 4', {'LR': 1})
     """
     counts = dict.fromkeys(values, 0)

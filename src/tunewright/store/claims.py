@@ -222,10 +222,10 @@ def _make_more(
     return True
 
 
-def set_made(connection: Connection, round_id: int, made: int, count: int) -> None:
+def set_made(connection: Connection, round_id: int, rows: int, count: int) -> None:
     """Note how many positions of each study have a row."""
     round_row = update(round_table).where(round_table.c.id == round_id)
-    connection.execute(round_row.values(made=None if made >= count else made))
+    connection.execute(round_row.values(made=None if rows >= count else rows))
 
 
 def _free_number(connection: Connection, round_id: int) -> int:

@@ -129,7 +129,7 @@ def _check_whole(database: Database, address: Address) -> None:
         raise damaged(address.path, str(verdict))
 
 
-def damaged(path: Path, found: str) -> Damaged:
+def damaged(path: Path, verdict: str) -> Damaged:
     """The refusal of a damaged file, with what can be restored."""
     newest = backup.newest(path)
     if newest is None:
@@ -139,7 +139,7 @@ def damaged(path: Path, found: str) -> Damaged:
             f"The newest backup is {newest}: `tunewright restore` puts it back, and the next run "
             "takes over results that reached the trial folders since."
         )
-    return Damaged("store.damaged_file", path=path, found=found, way=way)
+    return Damaged("store.damaged_file", path=path, found=verdict, way=way)
 
 
 def default_root(path: Path) -> Path:

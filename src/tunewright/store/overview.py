@@ -42,6 +42,7 @@ STATUSES: tuple[Status, ...] = (
     "unmeasured",
 )
 INACTIVE = 65_535  # the position of a hyperparameter that a trial does not have
+_SAMPLED = 200  # trials that are looked at for the names of metrics
 _SCALE = 65_534  # positions 0 to this one cover the unit interval
 
 
@@ -191,12 +192,12 @@ def best_of(store: Store, record: RoundRecord) -> Best | None:
         return min(completed, key=lambda best: (-sign * best.value, best.number), default=None)
 
 
-def metrics_of(store: Store, round_id: int, sampled: int = 200) -> tuple[str, ...]:
-    """The metrics that the round's trials logged, as far as its first `sampled` ended ones tell."""
+def metrics_of(store: Store, round_id: int) -> tuple[str, ...]:
+    """The metrics that the round's trials logged, as far as its first 200 ended ones show."""
     ended = trial.c.status.not_in(("pending",))
     chosen = select(trial.c.id).where(trial.c.round == round_id, ended).order_by(trial.c.id)
     with store.reading() as connection:
-        keys = list(connection.execute(chosen.limit(sampled)).scalars())
+        keys = list(connection.execute(chosen.limit(_SAMPLED)).scalars())
         long = select(curve_summary.c.metric).where(curve_summary.c.trial.in_(keys)).distinct()
         metrics = dict.fromkeys(connection.execute(long).scalars())
         for _, curves in fenced_writes.curves_of(connection, round_id, keys[:20]):

@@ -14,7 +14,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib import metadata
@@ -189,13 +189,11 @@ def prefix_of(folder: str) -> str:
 
 
 def capture(
-    devices: Sequence[str] = (),
-    packages: Sequence[str] = (),
     folder: Path | None = None,
     sources: Mapping[str, str] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Provenance:
-    """The provenance of what this process runs now; `packages` names more than the usual ones."""
+    """The provenance of what this process runs now."""
     here = Path.cwd() if folder is None else folder
     changes = _changes(here)
     diff = masked(_git(here, *_DIFF, "--", *without_secrets()) or "")
@@ -210,11 +208,10 @@ def capture(
         else "",
         left_out=tuple(storable(name) for name in changes[:100]),
         untracked=tuple(storable(name) for name in others[:100]),
-        packages=_versions((*_PACKAGES, *packages)),
+        packages=_versions(),
         python=platform.python_version(),
         host=socket.gethostname(),
         system=platform.platform(),
-        devices=tuple(devices),
         sources=dict(sources or {}),
         settings=dict(settings or {}),
     )
@@ -290,9 +287,9 @@ def _git(folder: Path, *arguments: str) -> str | None:
     return done.stdout.decode("utf-8", "backslashreplace")
 
 
-def _versions(names: Sequence[str]) -> dict[str, str]:
+def _versions() -> dict[str, str]:
     versions = {}
-    for name in names:
+    for name in _PACKAGES:
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

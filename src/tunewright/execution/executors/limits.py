@@ -32,7 +32,7 @@ class Limits:
     def verdict(self, ran_s: float, since_step_s: float) -> tuple[End, Message] | None:
         """How a trial ends that ran so long, or None if it may go on.
 
-        >>> Limits(trial_timeout_s=60).exceeded(61, 2)
+        >>> Limits(trial_timeout_s=60).verdict(61, 2)
         ('failed', Message(code='limit.time', facts={'limit_s': 60}))
         """
         if self.trial_timeout_s is not None and ran_s > self.trial_timeout_s:

@@ -56,7 +56,7 @@ class PackSize:
 
     >>> size = PackSize(8, most=32, adapts=True)
     >>> for rate in (400.0, 390.0, 410.0, 600.0, 700.0, 710.0, 700.0, 720.0, 715.0):
-    ...     size.measured(rate)
+    ...     size.note_rate(rate)
     >>> size.now, size.adapts
     (16, False)
     """

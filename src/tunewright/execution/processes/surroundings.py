@@ -73,7 +73,7 @@ def look() -> dict[str, object]:
 def differences(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
     """What differs, in words; variables that were only added to the environment do not count.
 
-    >>> changed({"the working folder": "/a"}, {"the working folder": "/b"})
+    >>> differences({"the working folder": "/a"}, {"the working folder": "/b"})
     ['the working folder']
     """
     return [
