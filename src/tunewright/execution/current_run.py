@@ -37,7 +37,7 @@ from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.frames import write_all
 from tunewright.execution.training_run import Run
 from tunewright.store.curves import unpack
-from tunewright.store.rounds import meaning_data, meaning_from, objective_data, objective_from
+from tunewright.store.plain_json import meaning_data, meaning_from, objective_data, objective_from
 
 VARIABLE = "TUNEWRIGHT_RUN"  # of the environment of a command: the trial, as JSON
 _TELL_S = 0.2  # points wait this long for company

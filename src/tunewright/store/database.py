@@ -421,19 +421,19 @@ def beside(path: Path, ending: str) -> Path:
 
 def _translate(error: exc.SQLAlchemyError, address: Address) -> StoreError:
     """What a database error means for the person who reads it."""
-    reason = str(getattr(error, "orig", None) or error).strip()
+    complaint = str(getattr(error, "orig", None) or error).strip()
     where = address.shown
     if address.path is None:
-        return StoreError("store.unusable", store=where, reason=reason)
-    if "malformed" in reason or "not a database" in reason or "Could not decode" in reason:
-        return Damaged("store.damaged_in_use", store=where, reason=reason)
-    if "full" in reason:
-        return StoreError("store.disk_full", store=where, reason=reason)
-    if "locked" in reason or "busy" in reason:
-        return StoreError("store.locked", store=where, wait_s=WAIT_S, reason=reason)
-    if "readonly" in reason or "unable to open" in reason:
-        return StoreError("store.not_writable", store=where, reason=reason, instead=INSTEAD)
-    return StoreError("store.unusable", store=where, reason=reason)
+        return StoreError("store.unusable", store=where, reason=complaint)
+    if "malformed" in complaint or "not a database" in complaint or "Could not decode" in complaint:
+        return Damaged("store.damaged_in_use", store=where, reason=complaint)
+    if "full" in complaint:
+        return StoreError("store.disk_full", store=where, reason=complaint)
+    if "locked" in complaint or "busy" in complaint:
+        return StoreError("store.locked", store=where, wait_s=WAIT_S, reason=complaint)
+    if "readonly" in complaint or "unable to open" in complaint:
+        return StoreError("store.not_writable", store=where, reason=complaint, instead=INSTEAD)
+    return StoreError("store.unusable", store=where, reason=complaint)
 
 
 def _sqlite(address: Address, path: Path, read_only: bool) -> Engine:

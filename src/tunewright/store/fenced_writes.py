@@ -29,9 +29,8 @@ from tunewright.store.curves import Batch, Curve, Curves
 from tunewright.store.database import Database, insert_new
 from tunewright.store.judge import judge
 from tunewright.store.outcome import End, Ended, Outcome, decode, encode
-from tunewright.store.plain_json import LONGEST_TEXT, storable
+from tunewright.store.plain_json import LONGEST_TEXT, objective_from, storable
 from tunewright.store.read_round import NOTHING, POINTS
-from tunewright.store.rounds import objective_from
 from tunewright.store.schema import (
     attempt,
     curve,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
 from tunewright.errors import Damaged, StoreError
 
 LONGEST_FIELD = 16 * 2**20  # characters of one JSON field of the database
@@ -111,3 +113,38 @@ def storable(text: str, longest: int = _LONGEST_LINE) -> str:
         return text
     half = max(longest // 2 - 10, 1)
     return f"{text[:half]} ... {len(text) - 2 * half:,} characters left out ... {text[-half:]}"
+
+
+# ---- What a round is judged by and what its names mean, as plain data. Training processes read
+# these too: nothing here may import the database.
+
+
+def objective_data(objective: Objective) -> dict[str, Any]:
+    """The objective as plain JSON data."""
+    return {
+        "metric": objective.metric,
+        "minimize": objective.minimize,
+        "at": objective.at,
+        "subject_to": {name: list(limit) for name, limit in objective.subject_to.items()},
+    }
+
+
+def objective_from(data: Mapping[str, Any]) -> Objective:
+    """The objective that plain data means."""
+    limits = {name: (limit[0], limit[1]) for name, limit in data["subject_to"].items()}
+    return Objective(data["metric"], data["minimize"], data["at"], limits)
+
+
+def meaning_data(meaning: Meaning) -> dict[str, Any]:
+    """The meanings as plain JSON data."""
+    means = {
+        name: list(spelled) if isinstance(spelled, tuple) else spelled
+        for name, spelled in meaning.means.items()
+    }
+    data: dict[str, Any] = {"means": means, "off": dict(meaning.off)}
+    return {**data, "deterministic": True} if meaning.deterministic else data
+
+
+def meaning_from(data: Mapping[str, Any]) -> Meaning:
+    """The meanings that plain data means."""
+    return Meaning(data["means"], data["off"], data.get("deterministic", False))

@@ -30,7 +30,14 @@ from tunewright.store.claims import (
     set_made,
 )
 from tunewright.store.database import Database
-from tunewright.store.plain_json import LONGEST_TEXT, storable
+from tunewright.store.plain_json import (
+    LONGEST_TEXT,
+    meaning_data,
+    meaning_from,
+    objective_data,
+    objective_from,
+    storable,
+)
 from tunewright.store.schema import campaign as campaign_table, round_table, trial
 from tunewright.store.trial import Status, split_seed
 
@@ -42,37 +49,6 @@ _ROUNDS = select(round_table, campaign_table.c.name.label("of_campaign")).outerj
 )
 _PRESENT = ~round_table.c.name.startswith(REMOVED)
 Adopt = Callable[[Connection, int], None]
-
-
-def objective_data(objective: Objective) -> dict[str, Any]:
-    """The objective as plain JSON data."""
-    return {
-        "metric": objective.metric,
-        "minimize": objective.minimize,
-        "at": objective.at,
-        "subject_to": {name: list(limit) for name, limit in objective.subject_to.items()},
-    }
-
-
-def objective_from(data: Mapping[str, Any]) -> Objective:
-    """The objective that plain data means."""
-    limits = {name: (limit[0], limit[1]) for name, limit in data["subject_to"].items()}
-    return Objective(data["metric"], data["minimize"], data["at"], limits)
-
-
-def meaning_data(meaning: Meaning) -> dict[str, Any]:
-    """The meanings as plain JSON data."""
-    means = {
-        name: list(spelled) if isinstance(spelled, tuple) else spelled
-        for name, spelled in meaning.means.items()
-    }
-    data: dict[str, Any] = {"means": means, "off": dict(meaning.off)}
-    return {**data, "deterministic": True} if meaning.deterministic else data
-
-
-def meaning_from(data: Mapping[str, Any]) -> Meaning:
-    """The meanings that plain data means."""
-    return Meaning(data["means"], data["off"], data.get("deterministic", False))
 
 
 @dataclass(frozen=True)

@@ -27,14 +27,14 @@ from tunewright.snapshot import flush
 from tunewright.store.claims import trial_folder
 from tunewright.store.database import make_folder, opener
 from tunewright.store.outcome import Ended, check_fields, outcome_data, outcome_from
-from tunewright.store.plain_json import read_object
-from tunewright.store.rounds import (
-    RoundRecord,
+from tunewright.store.plain_json import (
     meaning_data,
     meaning_from,
     objective_data,
     objective_from,
+    read_object,
 )
+from tunewright.store.rounds import RoundRecord
 from tunewright.store.trial import Claim
 
 REMOVED_FILE = "removed.json"  # in the folder of a round that was removed

@@ -127,3 +127,11 @@ def test_the_program_gets_its_own_path_back(monkeypatch: pytest.MonkeyPatch, giv
     monkeypatch.setenv("PYTHONPATH", "/ours")
     forget_our_path(given)
     assert os.environ.get("PYTHONPATH", "") == given
+
+
+def test_a_training_process_loads_no_database() -> None:
+    names = "tunewright.execution.processes.worker, tunewright.execution.current_run"
+    program = f"import sys, {names}; print(sorted({{'sqlalchemy', 'scipy'}} & set(sys.modules)))"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "[]", "every worker would pay for it at its start"

@@ -85,6 +85,7 @@ _KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
 def as_frame(event: Event) -> tuple[Head, bytes]:
     """An event as plain data and bytes.
 
+    >>> from tunewright.execution.executors.executor import Stepped
     >>> as_frame(Stepped(7, 1, 20))[0]
     {'kind': 'Stepped', 'trial': 7, 'attempt': 1, 'step': 20, 'total': None}
     """

@@ -16,8 +16,6 @@ import time
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from tunewright.design.names import Meaning
-from tunewright.design.objective import Objective
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import Assignment, as_assignment
 from tunewright.execution.growing_file import GrowingFile
@@ -38,7 +36,7 @@ from tunewright.execution.processes.pipe_worker import (
 from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.messages import Message
 from tunewright.store.outcome import Outcome, outcome_data
-from tunewright.store.plain_json import clean
+from tunewright.store.plain_json import clean, meaning_from, objective_from
 
 PARENT_HEARS_SIGTERM = "TUNEWRIGHT_PARENT_HEARS_SIGTERM"  # set by executors that pass it on
 
@@ -130,18 +128,14 @@ def task_of(head: Head, body: bytes) -> Task | Outcome:
         train: Any
         if "command" in head:
             os.chdir(head["folder"])
-            train = Command(
-                head["command"],
-                head["booleans"],
-                read=tuple(head.get("read", ())),
-                within=head.get("within", ""),
-                file=GrowingFile(**head["file"]) if head.get("file") else None,
-            )
+            fields = head["command"]
+            file = GrowingFile(**fields["file"]) if fields["file"] else None
+            train = Command(**{**fields, "file": file})
         else:
             path, folder = tuple(head["path"]), head["folder"]
             train = receive(Shipment(path, folder, head["module"], head["name"], body))
-        about = Objective(**head["objective"]), Meaning(**head["meaning"])
-        return Task(train, *about, tuple(head["devices"]))
+        objective, meaning = objective_from(head["objective"]), meaning_from(head["meaning"])
+        return Task(train, objective, meaning, tuple(head["devices"]))
     except (Exception, SystemExit) as error:
         end, cause, detail = judge(error)
         reason = Message("trial.not_loaded", {"cause": cause.to_data()})
