@@ -44,7 +44,7 @@ class Progress:
         self._any_good = any(record.counts.get(status) for status in good)
         self._best = None if self._silent else self._best_before()
 
-    def seen(self, account: Account, ended: Outcome) -> Seen:
+    def seen_by_all(self, account: Account, ended: Outcome) -> Seen:
         """What the trial has logged; if this attempt went without the objective, by all of them."""
         seen = account.seen
         missing = self._record.objective.metric not in seen.metrics
@@ -54,16 +54,15 @@ class Progress:
             return replace(seen, metrics=tuple(dict.fromkeys((*earlier, *seen.metrics))))
         return seen
 
-    def claimed(self, claim: Claim, running: int) -> None:
+    def note_start(self, claim: Claim, running: int) -> None:
         """Report a trial that begins."""
         if self._silent:
             return
-        steps = (claim.configuration or {}).get(self._steps_name)
-        started = Started(claim, running, total=steps if type(steps) is int else None)
+        started = Started(claim, running, total=self._total_of(claim))
         self._tally = self._tally.after_start(started, time.monotonic())
         self._watch.claimed(started)
 
-    def reached(self, account: Account) -> None:
+    def note_step(self, account: Account) -> None:
         """Report a trial's step, at most once a second."""
         now, claim = time.monotonic(), account.claim
         if self._silent or account.step is None:
@@ -71,11 +70,10 @@ class Progress:
         if now - self._reached_at.get(claim.trial, -REACHED_S) < REACHED_S:
             return
         self._reached_at[claim.trial] = now
-        steps = (claim.configuration or {}).get(self._steps_name)
         reached = Reached(
             claim,
             step=account.step,
-            total=account.total or (steps if type(steps) is int else None),
+            total=account.total or self._total_of(claim),
             start_step=account.start_step,
             seconds=now - account.began_at,
         )
@@ -124,6 +122,11 @@ class Progress:
             short, _, long = quantiles(self._lengths, n=4, method="inclusive")
         low, high = (max(max(length - age, 0.0) for age in ages) for length in (short, long))
         return f"{words.rough_duration(low)} to {words.rough_duration(high)} left"
+
+    def _total_of(self, claim: Claim) -> int | None:
+        """The steps that its configuration asks for, where it has them."""
+        steps = (claim.configuration or {}).get(self._steps_name)
+        return steps if type(steps) is int else None
 
     def _verdict(self, account: Account) -> Judged:
         if account.whole is not None and account.start_step == 0:

@@ -90,7 +90,7 @@ class Desk:
             self._backup_at = 0.0  # not looked at before, by the monotonic clock
             self._held: set[int] = set()  # trials given out and not ended
             self._gate = Gate.of(self.store)
-            self._files = stack.enter_context(TrialFiles())
+            self._files = stack.enter_context(contextlib.closing(TrialFiles()))
             self._ended = False  # some trial has: a backup is due at the close
             self._unsure = False  # a claim failed half-way: a trial may be ours unknown to us
             from_server(self.store, self._take_over, log.warning)
@@ -288,18 +288,14 @@ WAITING = 64  # ends that may wait for a slow disk before the program waits too
 
 
 class TrialFiles:
-    """Writes `trial.json` and `result.<attempt>.json`; leaving the block waits for the last."""
+    """Writes `trial.json` and `result.<attempt>.json`; `close` waits for the last."""
 
     def __init__(self) -> None:
         """The thread starts with the first end."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tunewright-files")
         self._waiting: deque[Future[None]] = deque()
 
-    def __enter__(self) -> TrialFiles:
-        """Use it for a block."""
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
         """Wait for what is being written."""
         self._thread.shutdown(wait=True)
 

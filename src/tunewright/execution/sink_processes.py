@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tunewright.design.workload_file import Sink
@@ -48,14 +48,13 @@ class Settings:
 
     def to_json(self) -> str:
         """As the environment carries it."""
-        sink = [self.sink.tracker, self.sink.where, self.sink.project]
-        return json.dumps([self.store, self.round, sink, self.patience_s, self.every_s])
+        return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Settings:
         """What `to_json` wrote."""
-        store, round, sink, patience_s, every_s = json.loads(text)
-        return cls(store, round, Sink(*sink), float(patience_s), float(every_s))
+        fields = json.loads(text)
+        return cls(**{**fields, "sink": Sink(**fields["sink"])})
 
 
 @dataclass(frozen=True)

@@ -298,7 +298,7 @@ class Supervisor:
         running = len(self._accounts) - len(ready)
         for claim in ready:
             running += 1
-            self.progress.claimed(claim, running)
+            self.progress.note_start(claim, running)
 
     def _assignment(self, claim: Claim, blocked: list[Ended]) -> Assignment | None:
         """What to train; nothing, and its end in `blocked`, if its folder alone cannot be used."""
@@ -356,11 +356,11 @@ class Supervisor:
             return
         if not isinstance(event, Ended):
             account.take(event)
-            self.progress.reached(account)
+            self.progress.note_step(account)
             if isinstance(event, Logged) and not isinstance(self._job.executor, Inline):
                 self._consider(event)
             return
-        seen = self.progress.seen(account, event.outcome)
+        seen = self.progress.seen_by_all(account, event.outcome)
         objective, deaths = self._job.workload.objective, account.claim.attempts_died
         outcome = conclude(event.outcome, seen, objective, deaths)
         if (early := self._job.early_stopping) is not None:
@@ -380,7 +380,7 @@ class Supervisor:
         account = self._accounts.get(event.trial)
         if account is not None and account.outcome is None:
             account.take(event)
-            self.progress.reached(account)
+            self.progress.note_step(account)
 
     def _note(self, event: Noted) -> None:
         """Show a note of a trial, and keep it with the round."""

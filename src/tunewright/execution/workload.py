@@ -174,10 +174,9 @@ def _of_function(train: Train) -> Accepts:
                 required.add(parameter.name)
             elif _is_plain(parameter.default):
                 defaults[parameter.name] = parameter.default
-    own = frozenset(names)
     # by position only it leaves its name to a hyperparameter
     handle = "" if parameters[0].kind is inspect.Parameter.POSITIONAL_ONLY else parameters[0].name
-    return Accepts(own, frozenset(required), anything, defaults, handle=handle)
+    return Accepts(frozenset(names), frozenset(required), anything, defaults, handle=handle)
 
 
 def _is_plain(value: object) -> bool:

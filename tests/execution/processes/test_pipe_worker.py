@@ -129,6 +129,7 @@ def test_the_program_gets_its_own_path_back(monkeypatch: pytest.MonkeyPatch, giv
     assert os.environ.get("PYTHONPATH", "") == given
 
 
+@pytest.mark.beyond_core
 def test_a_training_process_loads_no_database() -> None:
     names = "tunewright.execution.processes.worker, tunewright.execution.current_run"
     program = f"import sys, {names}; print(sorted({{'sqlalchemy', 'scipy'}} & set(sys.modules)))"

@@ -102,11 +102,6 @@ class Bay:
     kills: memory.OomKills = field(default_factory=memory.OomKills)
     full_since: float | None = None  # since when it has as many trials as it may
 
-    @property
-    def capacity(self) -> int:
-        """How many trials it takes at once."""
-        return self.size.now
-
 
 @dataclass(eq=False)
 class PackPool(PoolThread[Bay]):
@@ -133,7 +128,7 @@ class PackPool(PoolThread[Bay]):
     @property
     def slots(self) -> int:
         """How many trials can train at once, as measured so far."""
-        return sum(bay.capacity for bay in self.bays)
+        return sum(bay.size.now for bay in self.bays)
 
     # ---- the thread
 
@@ -173,7 +168,7 @@ class PackPool(PoolThread[Bay]):
                 later.append((workload, load, assignment))
         self._waiting = later
         for bay in self.bays:
-            if len(bay.jobs) < bay.capacity:
+            if len(bay.jobs) < bay.size.now:
                 bay.full_since = None
             elif bay.full_since is None:
                 bay.full_since = time.monotonic()
@@ -184,7 +179,7 @@ class PackPool(PoolThread[Bay]):
         return min(free, key=lambda bay: len(bay.jobs), default=None)
 
     def _most_in(self, bay: Bay, trial: int) -> int:
-        return min(self._most.get(each, bay.capacity) for each in (*bay.jobs, trial))
+        return min(self._most.get(each, bay.size.now) for each in (*bay.jobs, trial))
 
     def _seat(self, bay: Bay, workload: Workload, load: Load, assignment: Assignment) -> None:
         hire = None if bay.worker is not None else partial(self._hire, bay)
@@ -235,7 +230,7 @@ class PackPool(PoolThread[Bay]):
                     self._move(job.workload, job.assignment, head["reason"], job.stop_by)
                 case "crowded":
                     bay.size.fits(len(bay.jobs) - 1)
-                    self._most[job.assignment.trial] = bay.capacity
+                    self._most[job.assignment.trial] = bay.size.now
                     cause = Message("stopped.pack_crowded", {"beside": head["beside"]})
                     self._cut(bay, job, "stopped", cause)
                 case "ended":

@@ -128,7 +128,7 @@ def start_warden(mark: str) -> tuple[subprocess.Popen[bytes], int]:
     theirs, ours = os.pipe()
     try:
         given = (str(os.getpid()), mark)
-        module = "tunewright.execution.processes.warden"
+        module = process_tree.__name__
         warden = start_worker(module, (theirs,), given, subprocess.DEVNULL, os.environ, None)
     except BaseException:
         os.close(ours)
