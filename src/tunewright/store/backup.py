@@ -227,13 +227,13 @@ def restore(path: Path, chosen: Path | None = None) -> Path:
     except sqlite3.Error as error:
         raise Damaged("backup.damaged", source=source, error=error) from error
     try:
-        _put_in_place(source, path)
+        _replace_store(source, path)
     except (OSError, sqlite3.Error) as error:
         raise StoreError("backup.not_put_back", source=source, path=path, error=error) from error
     return source
 
 
-def _put_in_place(source: Path, path: Path) -> None:
+def _replace_store(source: Path, path: Path) -> None:
     unfinished = beside(path, f".restoring-{os.getpid()}")
     try:
         make_file(unfinished)

@@ -41,7 +41,7 @@ from tunewright.store import plain_json
 from tunewright.store.database import Database
 from tunewright.store.leases import Worker
 from tunewright.store.schema import attempt, round_table, stop, trial
-from tunewright.store.trial import Claim, added_seed, repeat_seed, trial_seed
+from tunewright.store.trial import Claim, repeat_seed, seed_of_added, trial_seed
 
 AHEAD = 100  # rows made at a time ...
 _MOST_AHEAD = 1000  # ... and up to so many where as many are claimed: many workers wait less
@@ -427,7 +427,7 @@ def add(
                 number=number,
                 configuration=plain_json.dumps(dict(configuration)),
                 unit=plain_json.dumps(dict(unit)),
-                seed=added_seed(seed, number),
+                seed=seed_of_added(seed, number),
                 search=ADDED,
                 folder=trial_folder(directory, number),
                 status="running",

@@ -70,16 +70,18 @@ def read(folder: Path) -> tuple[list[Conclusion], list[Path]]:
     return sorted(conclusions, key=lambda conclusion: conclusion.written), unreadable
 
 
-def restore(connection: Connection, found: Iterable[Conclusion], *, measured: bool = True) -> None:
+def restore(
+    connection: Connection, conclusions: Iterable[Conclusion], *, measured: bool = True
+) -> None:
     """Put conclusions back, by the rounds and trials that the store has.
 
     With `measured`, the metrics of evaluations join the curves of their trials again.
     """
     keys = _Keys.of(connection)
-    ordered = version_1.completed(found)
+    ordered = version_1.complete(conclusions)
     for kind, table in CONCLUSIONS.items():
-        for one in (one for one in ordered if one.kind == kind):
-            row = _row(table, one, keys)
+        for conclusion in (each for each in ordered if each.kind == kind):
+            row = _row(table, conclusion, keys)
             if row is None:
                 continue
             if table is campaign and row["name"] in keys.campaigns:
@@ -87,7 +89,7 @@ def restore(connection: Connection, found: Iterable[Conclusion], *, measured: bo
                 continue
             inserted = connection.execute(insert(table).values(row)).inserted_primary_key
             key = int((inserted or (0,))[0])
-            keys.restored[kind, one.key] = key
+            keys.restored[kind, conclusion.key] = key
             if table is campaign:
                 keys.campaigns[row["name"]] = key
             if kind == "evaluation" and measured and row["trial"] is not None:

@@ -236,10 +236,12 @@ def take_back(database: Database, round_id: int, dead: Mapping[int, int]) -> lis
         owners = {row.id: row for row in _owners(database, connection, round_id)}
         certain = [key for key, beat in dead.items() if key in owners and owners[key].beat == beat]
         _retire(connection, certain)
-        return _put_back(connection, round_id, {key: owners[key] for key in certain})
+        return _return_to_pending(connection, round_id, {key: owners[key] for key in certain})
 
 
-def _put_back(connection: Connection, round_id: int, owners: Mapping[int, Any]) -> list[Reclaimed]:
+def _return_to_pending(
+    connection: Connection, round_id: int, owners: Mapping[int, Any]
+) -> list[Reclaimed]:
     rows = connection.execute(
         update(trial)
         .where(trial.c.round == round_id, trial.c.status == "running", trial.c.worker.in_(owners))

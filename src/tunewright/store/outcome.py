@@ -81,7 +81,7 @@ def decode(text: str) -> Message | None:
     return reason if _readable(reason) else Message("legacy", {"text": text})
 
 
-def stored_message(text: str) -> Message | None:
+def read_message(text: str) -> Message | None:
     """The message that `encode` wrote and this version can read; None for any other text."""
     message = _parse(text)
     return message if message is not None and _readable(message) else None
@@ -206,7 +206,7 @@ def _exit(code: str) -> _Build:
     return build
 
 
-def _died_repeatedly(groups: dict[str, str]) -> Message:
+def _repeated_deaths(groups: dict[str, str]) -> Message:
     cause = from_version_1(groups["cause"])
     data = {} if cause is None else cause.to_data()
     return Message("trial.died_repeatedly", {"deaths": int(groups["deaths"]), "cause": data})
@@ -255,7 +255,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], _Build], ...] = tuple(
         (r"out of memory: the kernel killed the (?P<what>trial|program)", _as("memory.killed")),
         (rf"out of memory: {_EXCEPTION}", _exception("memory.exhausted")),
         (rf"no space left: {_EXCEPTION}", _exception("disk.full")),
-        (r"died (?P<deaths>\d+) times, at last: (?P<cause>.+)", _died_repeatedly),
+        (r"died (?P<deaths>\d+) times, at last: (?P<cause>.+)", _repeated_deaths),
         (r"the training function could not be loaded in a worker: (?P<cause>.+)", _not_loaded),
         (r"the training program called sys\.exit\((?P<status>.*)\)", _as("trial.called_exit")),
         (rf"the process ended: {_EXIT}", _exit("process.exited")),

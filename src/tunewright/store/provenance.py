@@ -96,7 +96,7 @@ def of_round(connection: Connection, round_id: int) -> dict[int, dict[str, Any]]
     return _read(connection.execute(_OF_ROUND, {"of_round": round_id}))
 
 
-def applied_of_trial(connection: Connection, key: int) -> dict[str, Any] | None:
+def values_applied(connection: Connection, key: int) -> dict[str, Any] | None:
     """What the newest reporting attempt of one trial used; None: none reported anything."""
     return _read(connection.execute(_OF_TRIAL, {"of_trial": key})).get(key)
 

@@ -142,7 +142,7 @@ def read_trial(database: Database, key: int, ours: bool = True) -> Trial | None:
             round_table.c.id == row.round
         )
         record = connection.execute(round_row).one()
-        used = provenance.applied_of_trial(connection, key)
+        used = provenance.values_applied(connection, key)
     return replace(_trial(row, numbers, batches.get(key, []), record, ours), applied=used)
 
 
@@ -171,7 +171,7 @@ class Snapshot:
     saved: datetime
 
 
-def finished_keys(database: Database, round_id: int) -> list[int]:
+def keys_of_finished(database: Database, round_id: int) -> list[int]:
     """The identities of a round's numbered trials that completed or were pruned, in order."""
     wanted = (trial.c.round == round_id) & trial.c.number.is_not(None)
     ended = trial.c.status.in_(("completed", "pruned"))

@@ -127,7 +127,7 @@ def add_row(
         "folder": claim.folder,
         "command": storable(command),
         "status": "pending",
-        **_tried_columns(claim),
+        **_columns_tried(claim),
     }
     (key,) = connection.execute(insert(trial), values).inserted_primary_key or (0,)
     return int(key)
@@ -172,13 +172,13 @@ def _open_attempts(
     ]
     if lost:
         connection.execute(_OPEN_ATTEMPT, lost)
-    tried = _tried_columns(claim) if fill else {}
+    tried = _columns_tried(claim) if fill else {}
     change = _FILLED if fill else _ATTEMPT
     attempts = {"own_trial": claim.trial, "newest": max(known, newest)}
     connection.execute(change, {**attempts, **tried})
 
 
-def _tried_columns(claim: Claim) -> dict[str, str]:
+def _columns_tried(claim: Claim) -> dict[str, str]:
     """The configuration of a claim and its point in the unit cube, as columns."""
     return {
         "configuration": plain_json.dumps(dict(claim.configuration or {})),
@@ -455,7 +455,7 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
 
 
 def _conclusions(places: list[Path]) -> tuple[list[version_1.Conclusion], tuple[Path, ...]]:
-    """What was concluded: that about no round may stand in the store's conclusions folder."""
+    """What was concluded: that about no round may stand in the store's own folder."""
     read = [journal.read(place) for place in places]
     known: dict[tuple[float, str], version_1.Conclusion] = {}
     for conclusion in (conclusion for conclusions, _ in read for conclusion in conclusions):

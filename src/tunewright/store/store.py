@@ -424,7 +424,7 @@ class Store:
 
     def finished(self, round_id: int) -> list[int]:
         """The identities of a round's trials that completed or were pruned, repeats left out."""
-        return reading.finished_keys(self._database, round_id)
+        return reading.keys_of_finished(self._database, round_id)
 
     def is_imported(self, trial: Trial) -> bool:
         """Whether another tool made this trial."""

@@ -148,7 +148,7 @@ def trial_seed(round_seed: int, index: int) -> int:
     return derived(round_seed, "trial", index)
 
 
-def added_seed(round_seed: int, number: int) -> int:
+def seed_of_added(round_seed: int, number: int) -> int:
     """The seed of a trial added by hand, which has no index."""
     return derived(round_seed, "added", number)
 

@@ -28,7 +28,7 @@ from tunewright.messages import Message
 from tunewright.store import plain_json
 from tunewright.store.database import Database, when
 from tunewright.store.journal import leave, leave_all_again
-from tunewright.store.outcome import encode, stored_message
+from tunewright.store.outcome import encode, read_message
 from tunewright.store.plain_json import LONGEST_TEXT, storable
 from tunewright.store.rounds import REMOVED, RoundRecord, every, find
 from tunewright.store.schema import (
@@ -95,7 +95,7 @@ def _from_column(text: str) -> str | Message:
     >>> _from_column('{"code": "see line 3"}')
     '{"code": "see line 3"}'
     """
-    return stored_message(text) or text
+    return read_message(text) or text
 
 
 def ask_stop(database: Database, round_id: int, number: int | None) -> None:

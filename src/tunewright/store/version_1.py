@@ -100,7 +100,7 @@ def _why_not(text: str) -> dict[str, Any] | None:
 def _step(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "campaign": _text(data["name"]),
-        "number": 0,  # by their order, see `completed`
+        "number": 0,  # by their order, see `complete`
         "kind": _text(data["step"]),
         "reason": outcome.encode(Message(_LEGACY, {"text": _text(data["reason"])})),
         "round": {"name": data["round"]} if data.get("round") else None,
@@ -178,7 +178,7 @@ _ROWS = {
 }
 
 
-def completed(conclusions: Iterable[Conclusion]) -> list[Conclusion]:
+def complete(conclusions: Iterable[Conclusion]) -> list[Conclusion]:
     """Conclusions by time, those of version 1 with what only their order shows.
 
     Their steps are numbered within each campaign. The answer of a probe belongs to a campaign that
