@@ -212,7 +212,7 @@ READ_FOREIGN_TEXT = {
     *("execution/command_syntax.py", "execution/processes/output.py"),
     *("execution/executors/ray/crew.py", "execution/processes/attempt.py"),
     "present/figures/figure.py",
-    *("importers/_wandb.py", "pipeline/memory.py", "probes/throughput/probe_worker.py"),
+    *("importers/_wandb.py", "pipeline/eval_batch.py", "probes/throughput/probe_worker.py"),
 }
 
 

@@ -135,7 +135,7 @@ def _at_this_length(
     meaning = workload.meaning
     name = meaning.name("max_train_steps")
     old, short = standing.configuration.get(name), space.fixed.get(name)
-    if final is None or not is_number(old) or not is_number(short) or float(old) == final:  # type: ignore[arg-type]
+    if final is None or not is_number(old) or not is_number(short) or float(old) == final:
         return None
     return at_length(standing.configuration, meaning, int(old), int(short))  # type: ignore[arg-type]
 
@@ -156,7 +156,7 @@ def _check_lengths(
     now = space.fixed.get(name)
     wanted = extend_to
     if wanted is None:
-        wanted = round(float(extend or 0) * now) if is_number(now) else 0  # type: ignore[operator]
+        wanted = round(float(extend or 0) * now) if is_number(now) else 0
     problem = check_lengths(space, workload.meaning, wanted)
     if problem is not None:
         raise DesignError.several([problem])

@@ -43,7 +43,7 @@ def _short_steps(campaign: Campaign) -> int | None:
     """For how many steps the search trains."""
     meaning = _meaning(campaign)
     value = None if meaning is None else campaign.space.fixed.get(meaning.name("max_train_steps"))
-    return int(value) if is_number(value) else None  # type: ignore[arg-type]
+    return int(value) if is_number(value) else None
 
 
 def extend_step(campaign: Campaign, own: Shares) -> Step | None:

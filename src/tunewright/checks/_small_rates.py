@@ -46,5 +46,5 @@ def small_rates(
 
 
 def _rates(name: str, trials: Sequence[Trial]) -> list[float]:
-    found = [trial.configuration.get(name) for trial in trials]
-    return [float(rate) for rate in found if is_number(rate)]  # type: ignore[arg-type]
+    rates = [trial.configuration.get(name) for trial in trials]
+    return [float(rate) for rate in rates if is_number(rate)]

@@ -57,7 +57,7 @@ def validation_size(results: Results) -> list[Finding]:
 
 def _ask(results: Results, study: Study, ranked: Sequence[Trial], sd: float) -> Finding:
     known = [trial.measured for trial in ranked if trial.measured is not None]
-    counts = [one.n for one in known if one.n is not None]
+    counts = [value.n for value in known if value.n is not None]
     examples = int(np.median(counts)) if counts else None
     apart = sd_of_difference(sd, sd)
     detect = results.round.detect

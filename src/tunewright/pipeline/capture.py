@@ -188,7 +188,7 @@ class CapturedStep:
             self._lane.admit()
             return
         self._tried = torch.cuda.CUDAGraph()
-        self.reason = captured(self._tried, self._side, step)
+        self.reason = try_capture(self._tried, self._side, step)
         if self.reason is None:
             self._graph = self._tried
             self._lane.admit()
@@ -206,7 +206,7 @@ def side_stream() -> Any:
     return torch.cuda.Stream()  # type: ignore[no-untyped-call]
 
 
-def captured(graph: torch.cuda.CUDAGraph, stream: Any, step: Callable[[], None]) -> str | None:
+def try_capture(graph: torch.cuda.CUDAGraph, stream: Any, step: Callable[[], None]) -> str | None:
     """Capture `step` on this stream; why that was not possible, or None.
 
     Unlike `torch.cuda.graph` it neither waits for the whole device nor collects garbage, which
@@ -237,9 +237,9 @@ def waits_inside(watch: bool) -> Iterator[list[str]]:
     A capture would fail there, and a failed capture leaves torch's allocator and generators in a
     state that cannot be put right entirely: better not to begin.
     """
-    found: list[str] = []
+    places: list[str] = []
     if not watch:
-        yield found
+        yield places
         return
     before = torch.cuda.get_sync_debug_mode()
     caught: list[tuple[Warning | str, type[Warning], str, int]] = []
@@ -257,13 +257,13 @@ def waits_inside(watch: bool) -> Iterator[list[str]]:
         warnings.showwarning = keep  # type: ignore[assignment]
         torch.cuda.set_sync_debug_mode("warn")
         try:
-            yield found
+            yield places
         finally:
             torch.cuda.set_sync_debug_mode(before)
     for message, category, file, line in caught:
         text = str(message)
         if "synchronizing CUDA operation" in text:
-            found.append(f"{Path(file).name}:{line}")
+            places.append(f"{Path(file).name}:{line}")
         elif "Synchronization debug mode" not in text:
             warnings.warn_explicit(message, category, file, line)
 
@@ -317,7 +317,7 @@ def _alike(static: Any, item: Any, pairs: list[tuple[Tensor, Tensor]]) -> bool:
         return (
             isinstance(item, tuple | list)
             and len(static) == len(item)
-            and all(_alike(one, other, pairs) for one, other in zip(static, item, strict=True))
+            and all(_alike(a, other, pairs) for a, other in zip(static, item, strict=True))
         )
     return bool(static == item)
 

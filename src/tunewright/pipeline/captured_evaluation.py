@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from tunewright.pipeline import examples
-from tunewright.pipeline.capture import captured, side_stream, waits_inside
+from tunewright.pipeline.capture import side_stream, try_capture, waits_inside
 from tunewright.pipeline.eval_batch import Metrics, evaluating
-from tunewright.pipeline.evaluate import WEIGHT, Evaluation, add_rows, sds_of, squared
+from tunewright.pipeline.evaluate import WEIGHT, Evaluation, add_rows, sds_of, sum_of_squares
 from tunewright.pipeline.precision import Precision, autocast
 from tunewright.pipeline.stretch import Lane, Replayable
 
@@ -52,13 +52,13 @@ class CapturedEvaluation:
             size = examples.count(data)
             with autocast(precision, device, cache=False):
                 for places, mask in batches:
-                    found = metrics(model, examples.take(data, places))
-                    add_rows(rows, found, mask, places, size)
+                    values = metrics(model, examples.take(data, places))
+                    add_rows(rows, values, mask, places, size)
             self._names = sorted(rows)
             weights = rows[WEIGHT]
             total = weights.sum()
             sums = [rows[name].sum() for name in self._names]
-            squares = [squared(rows[name], weights, total) for name in self._names]
+            squares = [sum_of_squares(rows[name], weights, total) for name in self._names]
             self._sums = torch.stack([*sums, *squares, (weights > 0).double().sum()])
 
         self._kept = batches  # the graph reads these tensors wherever they lie
@@ -77,7 +77,7 @@ class CapturedEvaluation:
             self._random.manual_seed(_SEED)
             place.graphsafe_set_state(self._random.graphsafe_get_state())
             try:
-                return captured(self._graph, stream, whole)
+                return try_capture(self._graph, stream, whole)
             finally:
                 place.graphsafe_set_state(usual)
 

@@ -120,7 +120,7 @@ def parallel(model: nn.Module, host: Host | None = None) -> nn.Module:
     )
 
 
-def unwrapped(model: nn.Module) -> nn.Module:
+def unwrap(model: nn.Module) -> nn.Module:
     """The model inside DistributedDataParallel, still compiled if it was.
 
     Evaluation uses it: its forward pass never waits for another rank.
@@ -220,15 +220,15 @@ def batch_ids(step: int, batch_size: int, size: int, seed: int, host: Host | Non
 
 def all_sum(values: Tensor, host: Host | None = None) -> Tensor:
     """The sum over ranks, on every rank; the values themselves where there is one process."""
-    return _reduced(values, "SUM", host)
+    return _reduce(values, "SUM", host)
 
 
 def all_min(values: Tensor, host: Host | None = None) -> Tensor:
     """The smallest over ranks, on every rank."""
-    return _reduced(values, "MIN", host)
+    return _reduce(values, "MIN", host)
 
 
-def _reduced(values: Tensor, operation: str, host: Host | None) -> Tensor:
+def _reduce(values: Tensor, operation: str, host: Host | None) -> Tensor:
     if (host or current()).world == 1:
         return values
     out = values.detach().clone()
@@ -236,7 +236,7 @@ def _reduced(values: Tensor, operation: str, host: Host | None) -> Tensor:
     return out
 
 
-def gathered(values: Tensor, host: Host | None = None) -> Tensor:
+def gather(values: Tensor, host: Host | None = None) -> Tensor:
     """The values of every rank stacked by rank; shapes must be alike on all ranks."""
     host = host or current()
     if host.world == 1:

@@ -64,7 +64,7 @@ def start(model: nn.Module, config: FitConfig, device: torch.device, host: Host)
     )
 
 
-def kept(
+def state_tree(
     state: TrainingState, step: int, config: FitConfig, seeds: Any, host: Host
 ) -> dict[str, Any]:
     """The state as a tree that a snapshot keeps; every process calls it, rank 0 writes it.

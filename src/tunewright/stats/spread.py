@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,6 +29,17 @@ class Spread:
     def __str__(self) -> str:
         """The standard deviation with its interval and where it comes from."""
         return f"{self.source} {self.sd:.3g} ({self.low:.2g} to {self.high:.2g}): {self.how}"
+
+
+def pooled_sd(groups: Sequence[Sequence[float]]) -> tuple[float, int]:
+    """The standard deviation within groups of repeats, and the degrees of freedom behind it.
+
+    >>> pooled_sd([[1.0, 3.0], [10.0, 12.0]])
+    (1.4142135623730951, 2)
+    """
+    freedom = sum(len(group) - 1 for group in groups)
+    squares = sum(float(np.var(group)) * len(group) for group in groups)
+    return math.sqrt(squares / freedom), freedom
 
 
 def chi_square_interval(sd: float, freedom: float, level: float = 0.90) -> tuple[float, float]:
