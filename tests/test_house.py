@@ -68,7 +68,7 @@ APART = {
     "stats": set(ORDER) - {"errors", "messages"},
     "checks": {"execution", "search"},
     "advice": {"execution", "search"},
-    "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "design"},
+    "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "design", "stats"},
     "sinks": {"search", "advice", "launches", "probes", "campaigns"},
     "diagnosis": {"execution", "search"},
     "importers": {"execution", "search", "checks", "advice", "launches", "probes", "campaigns"},

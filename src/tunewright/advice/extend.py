@@ -175,7 +175,7 @@ def _schedule(
             warmup = round(share * old)
         if is_number(warmup) and 0 < int(warmup) < old:
             decay = fields.get("decay_steps")
-            steps = int(warmup)  # type: ignore[arg-type]
+            steps = int(warmup)
             fits = not isinstance(decay, int) or decay <= old - steps
             made = Warmup(steps, made) if fits else made
         made.total_steps(old)
@@ -537,7 +537,7 @@ def _around(value: Value, searched: Range | None) -> Range | None:
     """Near the value on the scale it was searched on; on a log scale where nothing is known."""
     if not is_number(value):
         return None
-    number = float(value)  # type: ignore[arg-type]
+    number = float(value)
     if searched is not None:
         return searched.near(number)
     if number <= 0:
@@ -551,7 +551,7 @@ def _half_to_double(value: Value, searched: Range) -> Range | None:
     if not is_number(value) or not continuous or searched.scale == "log_from_one":
         return None
     assert searched.ends is not None
-    number, high = float(value), searched.ends[1]  # type: ignore[arg-type]
+    number, high = float(value), searched.ends[1]
     most = high if high <= 1 else math.inf  # a share of training
     low, high = in_digits(number / 2, 4), in_digits(min(number * 2, most), 4)
     return searched.with_ends(low, high) if high > low > 0 else None

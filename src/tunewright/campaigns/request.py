@@ -125,7 +125,7 @@ def _final(space: Round, steps: str, extend: float | None, extend_to: int | None
     short = space.fixed.get(steps)
     if not is_number(short):
         return None
-    return float(round(extend * short)) if extend is not None else float(short)  # type: ignore
+    return float(round(extend * short)) if extend is not None else float(short)
 
 
 def _at_this_length(
@@ -137,7 +137,7 @@ def _at_this_length(
     old, short = standing.configuration.get(name), space.fixed.get(name)
     if final is None or not is_number(old) or not is_number(short) or float(old) == final:
         return None
-    return at_length(standing.configuration, meaning, int(old), int(short))  # type: ignore[arg-type]
+    return at_length(standing.configuration, meaning, int(old), int(short))
 
 
 def _first(workload: Workload, space: Round, extend_to: int) -> int:

@@ -162,6 +162,6 @@ def check_lengths(space: Round, meaning: Meaning, extend_to: int) -> Message | N
     value = space.fixed.get(name)
     if not is_number(value):
         return Message("tune.no_length", {"name": name})
-    if extend_to <= value:  # type: ignore[operator]
+    if extend_to <= value:
         return Message("tune.as_long_already", {"steps": value, "extend_to": extend_to})
     return None

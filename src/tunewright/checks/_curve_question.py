@@ -175,8 +175,8 @@ class CurveQuestion(Generic[F]):
 
     check: str
     metric: Metric
-    read: Callable[[Judged, SpacedCurves], Sequence[Reading[F]]]  # curves of one length
-    answer: Callable[[Judged, Statement[F], CurveEvidence], Answer]
+    read: Callable[[Results, Judged, SpacedCurves], Sequence[Reading[F]]]  # curves of one length
+    answer: Callable[[Results, Judged, Statement[F], CurveEvidence], Answer]
     median_limit: float | None = None
     fewest: int = FEWEST  # evaluations a curve needs
     longest: int = LONGEST  # points; more become means of neighbours
@@ -195,11 +195,11 @@ def training_metric(results: Results) -> Metric:
 
 def ask(results: Results, question: CurveQuestion[F]) -> list[Finding]:
     """One finding per study, or a single one when nothing can be judged anywhere."""
-    findings = [_ask_study(question, judged) for judged in better_halves(results)]
+    findings = [_ask_study(results, question, judged) for judged in better_halves(results)]
     return merge_not_judged(findings, results.round.name)
 
 
-def _ask_study(question: CurveQuestion[F], judged: Judged) -> Finding:
+def _ask_study(results: Results, question: CurveQuestion[F], judged: Judged) -> Finding:
     study, metric = judged.study, question.metric
     if judged.why_not is not None:
         return _cannot_judge(question.check, study, judged.why_not)
@@ -207,7 +207,7 @@ def _ask_study(question: CurveQuestion[F], judged: Judged) -> Finding:
         reading
         for table in tables(judged.trials, metric.name, metric.sign, question.longest)
         if table.values.shape[1] >= question.fewest
-        for reading in question.read(judged, table)
+        for reading in question.read(results, judged, table)
     ]
     if not readings:
         missing = unreadable(judged.trials, metric.name, metric.meaning, question.fewest)
@@ -227,7 +227,7 @@ def _ask_study(question: CurveQuestion[F], judged: Judged) -> Finding:
         flagged=tuple(reading.facts for reading in statement.flagged[:MOST_LISTED]),
         top=tuple(reading.facts for reading in statement.top),
     )
-    answer = question.answer(judged, statement, seen)
+    answer = question.answer(results, judged, statement, seen)
     return Finding.of_study(
         question.check, study.label, answer.verdict, answer.evidence, answer.actions
     )

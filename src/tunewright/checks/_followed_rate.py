@@ -14,7 +14,7 @@ import numpy as np
 from tunewright.checks._doubt import Doubt, Kind, numbers
 from tunewright.checks.logged_rate import learning_rates
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import is_number
+from tunewright.design.ranges import as_number
 from tunewright.store.curves import Curve
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -60,7 +60,7 @@ def rate_signs(results: Results) -> RateSigns:
     """Compare the rates that completed trials logged with what they were given."""
     meaning = results.meaning
     logged = [
-        _Logged(t, rates, _number(t, meaning.name("learning_rate")))
+        _Logged(t, rates, as_number(t.configuration.get(meaning.name("learning_rate"))))
         for t in results.rows
         if t.status == "completed" and (rates := learning_rates(t, meaning)) is not None
     ]
@@ -68,11 +68,6 @@ def rate_signs(results: Results) -> RateSigns:
     doubts = [*value, *_schedule(meaning, logged), *_warmup(meaning, logged)]
     followed = frozenset(() if value or not _follow(logged) else (meaning.name("learning_rate"),))
     return RateSigns(tuple(doubts), len(logged), followed)
-
-
-def _number(trial: Trial, name: str) -> float | None:
-    given = trial.configuration.get(name)
-    return float(given) if is_number(given) else None
 
 
 def _follow(logged: Sequence[_Logged]) -> bool:
@@ -162,7 +157,10 @@ def _warmup(meaning: Meaning, logged: Sequence[_Logged]) -> Iterator[Doubt]:
     name, total = meaning.name("warmup_steps"), meaning.name("max_train_steps")
     could, shows = [], []
     for each in logged:
-        length, last = _number(each.trial, name), _number(each.trial, total)
+        length, last = (
+            as_number(each.trial.configuration.get(name)),
+            as_number(each.trial.configuration.get(total)),
+        )
         steps, values = each.rates.steps, each.rates.values
         if length is None or last is None or not 0.9 * last <= steps[-1] <= 1.1 * last:
             continue

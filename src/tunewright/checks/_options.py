@@ -280,5 +280,5 @@ def is_value(configuration: Mapping[str, Value], name: str, text: str) -> bool:
     """Whether a configuration gives a hyperparameter the value that this text writes."""
     value = configuration.get(name)
     if is_number(value) and _is_text_number(text):
-        return float(value) == float(text)  # type: ignore[arg-type]
+        return float(value) == float(text)
     return value is not None and str(value).lower() == text.lower()

@@ -17,10 +17,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.positions import StudyTrials, as_number
+from tunewright.checks.positions import StudyTrials
 from tunewright.design.conditions import Hyperparameter
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Value
+from tunewright.design.ranges import Value, as_number
 from tunewright.stats.noise import Floats
 from tunewright.store.trial import Trial
 

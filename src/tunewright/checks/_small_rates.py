@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.design.ranges import is_number
+from tunewright.design.ranges import as_number
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -46,5 +46,5 @@ def small_rates(
 
 
 def _rates(name: str, trials: Sequence[Trial]) -> list[float]:
-    rates = [trial.configuration.get(name) for trial in trials]
-    return [float(rate) for rate in rates if is_number(rate)]
+    rates = (as_number(trial.configuration.get(name)) for trial in trials)
+    return [rate for rate in rates if rate is not None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from tunewright.design.ranges import Value
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict, merge_not_judged
 from tunewright.messages import Message
 from tunewright.stats.noise import ROBUST
+from tunewright.stats.spread import wilson
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -78,18 +78,6 @@ class InfeasibleEvidence(Evidence):
     reasons: tuple[ReasonCount, ...] = ()  # the commonest first
     regions: tuple[RegionEvidence, ...] = ()
     nearly_all: bool = False  # so many that the training program itself is suspected
-
-
-def wilson(bad: int, count: int, z: float = 1.96) -> tuple[float, float]:
-    """The interval a share of `bad` in `count` is uncertain by.
-
-    >>> [round(x, 3) for x in wilson(8, 16)]
-    [0.28, 0.72]
-    """
-    share, spread = bad / count, z * z / count
-    middle = (share + spread / 2) / (1 + spread)
-    half = z * math.sqrt(share * (1 - share) / count + spread / (4 * count)) / (1 + spread)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def find_infeasible(results: Results, study: StudyTrials) -> InfeasibleTrials:

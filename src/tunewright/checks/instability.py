@@ -24,6 +24,7 @@ from tunewright.checks._curve_question import (
 from tunewright.checks.logged_rate import warmup_end
 from tunewright.checks.spacing import LONGEST as LONGEST_RISE, SpacedCurves, average, tables
 from tunewright.checks.training_bug import Risen, rise_readings
+from tunewright.design.ranges import as_number
 from tunewright.finding import Finding
 from tunewright.stats.spikes import FEWEST, LONGEST, spikes
 from tunewright.store.results import Results
@@ -62,8 +63,8 @@ def instability(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "instability",
         training_metric(results),
-        read=lambda _, table: _readings(results, table),
-        answer=lambda judged, statement, seen: _answer(results, judged, statement, seen),
+        read=_readings,
+        answer=_answer,
         longest=LONGEST,
         many="note",  # it matters where it keeps the best trials from a higher learning rate
     )
@@ -118,13 +119,11 @@ def just_above(results: Results, judged: Judged) -> Above | None:
 
 
 def _rate(trial: Trial, name: str) -> float | None:
-    value = trial.configuration.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        return None
-    return float(value)
+    rate = as_number(trial.configuration.get(name))
+    return None if rate is None or rate <= 0 else rate
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading[Unstable]]:
+def _readings(results: Results, _: Judged, table: SpacedCurves) -> list[Reading[Unstable]]:
     readings = []
     for trial, of_trial in zip(table.trials, episodes(results, table), strict=True):
         z = max((episode.z for episode in of_trial), default=IMMATERIAL)

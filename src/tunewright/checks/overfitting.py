@@ -141,8 +141,8 @@ def overfitting(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "overfitting",
         _validation(results),
-        read=lambda _, table: _readings(results, table),
-        answer=lambda judged, statement, seen: _answer(results, judged, statement, seen),
+        read=lambda results, _, table: _readings(results, table),
+        answer=_answer,
         median_limit=MEDIAN_LIMIT,
     )
     return ask(results, question)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.actions import Action, Advise, Declare
+from tunewright.checks._better_half import Judged
 from tunewright.checks._curve_question import (
     Answer,
     CurveEvidence,
@@ -142,14 +143,14 @@ def periodicity(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "periodicity",
         objective_metric(results),
-        read=lambda _, table: _readings(results, table),
-        answer=lambda _, statement, seen: _answer(results, statement, seen),
+        read=_readings,
+        answer=_answer,
         fewest=_FEWEST,
     )
     return ask(results, question)
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading[_Cycle]]:
+def _readings(results: Results, _: Judged, table: SpacedCurves) -> list[Reading[_Cycle]]:
     """Read the longest piece of each curve without a step of the learning rate in it."""
     pieces: dict[tuple[int, int], list[int]] = {}
     for row, trial in enumerate(table.trials):
@@ -181,7 +182,9 @@ def _readings(results: Results, table: SpacedCurves) -> list[Reading[_Cycle]]:
     return readings
 
 
-def _answer(results: Results, statement: Statement[_Cycle], seen: CurveEvidence) -> Answer:
+def _answer(
+    results: Results, _: Judged, statement: Statement[_Cycle], seen: CurveEvidence
+) -> Answer:
     if not statement.because:
         return Answer("ok", _PeriodicityEvidence(**seen.fields))
     cycles = [reading.facts for reading in statement.speakers]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.design.conditions import Hyperparameter
-from tunewright.design.ranges import Range, Value, is_number
+from tunewright.design.ranges import Range
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.stats.noise import Floats
@@ -105,11 +105,6 @@ def finite_losses(results: Results, trials: Sequence[Trial]) -> Floats:
 def has_edges(searched: Range) -> bool:
     """Whether it can be asked if the best lies at an end: three or more values in an order."""
     return searched.ordered and (searched.count is None or searched.count >= 3)
-
-
-def as_number(value: Value) -> float | None:
-    """A value as a number; None for text, True and False."""
-    return float(value) if is_number(value) else None
 
 
 def _unit(study: Study, trial: Trial) -> dict[str, float]:

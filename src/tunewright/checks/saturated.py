@@ -108,8 +108,8 @@ def saturated(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "saturated",
         objective_metric(results),
-        read=lambda judged, table: _readings(table, _margin(results, judged)),
-        answer=lambda judged, statement, seen: _answer(results, judged, statement, seen),
+        read=_readings,
+        answer=_answer,
         median_limit=MEDIAN_LIMIT,
         many="note",  # weaker trials show little about how long the best need
         fewest=_FEWEST,
@@ -137,8 +137,8 @@ def _margin(results: Results, judged: Judged) -> float | None:
     return results.round.detect or trial_sd(results, judged.study)
 
 
-def _readings(table: SpacedCurves, margin: float | None) -> list[Reading[Settled]]:
-    change = saturation(noisy_curves(table.values), margin)
+def _readings(results: Results, judged: Judged, table: SpacedCurves) -> list[Reading[Settled]]:
+    change = saturation(noisy_curves(table.values), _margin(results, judged))
     readings = []
     for row, trial in enumerate(table.trials):
         facts = Settled(

@@ -118,8 +118,8 @@ def step_variance(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "step_variance",
         objective_metric(results),
-        read=lambda judged, table: _readings(results, table, _yardstick(results, judged)),
-        answer=lambda judged, statement, seen: _answer(results, judged, statement, seen),
+        read=_readings,
+        answer=_answer,
         many="note",  # the noise of weaker trials does not decide which is best
     )
     return ask(results, question)
@@ -140,9 +140,8 @@ def _yardstick(results: Results, judged: Judged) -> Yardstick | None:
     return max(known, key=lambda yardstick: yardstick.size, default=None)
 
 
-def _readings(
-    results: Results, table: SpacedCurves, yardstick: Yardstick | None
-) -> list[Reading[Jumping]]:
+def _readings(results: Results, judged: Judged, table: SpacedCurves) -> list[Reading[Jumping]]:
+    yardstick = _yardstick(results, judged)
     gains = selection_gain(noisy_curves(table.values), results.objective.at == "best")
     readings = []
     for row, trial in enumerate(table.trials):

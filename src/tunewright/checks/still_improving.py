@@ -96,15 +96,15 @@ def still_improving(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "still_improving",
         objective_metric(results),
-        read=lambda _, table: _readings(results, table),
-        answer=lambda judged, statement, seen: _answer(results, judged, statement, seen),
+        read=_readings,
+        answer=_answer,
         median_limit=MEDIAN_LIMIT,
         many="note",  # weaker trials improve to the end when their learning rate is low
     )
     return ask(results, question)
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading[Gained]]:
+def _readings(results: Results, _: Judged, table: SpacedCurves) -> list[Reading[Gained]]:
     gains = improving(noisy_curves(table.values))
     readings = []
     for row, trial in enumerate(table.trials):

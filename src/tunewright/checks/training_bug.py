@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.actions import Advise, ShowTrial
+from tunewright.checks._better_half import Judged
 from tunewright.checks._curve_question import (
     IMMATERIAL,
     Answer,
@@ -95,8 +96,8 @@ def training_bug(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "training_bug",
         training_metric(results),
-        read=lambda _, table: rise_readings(results, table),
-        answer=lambda _, statement, seen: _answer(results, statement, seen),
+        read=lambda results, _, table: rise_readings(results, table),
+        answer=_answer,
     )
     return ask(results, question)
 
@@ -136,7 +137,9 @@ def _block_ends(steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.asarray(steps[:, np.maximum(at, 0)])
 
 
-def _answer(results: Results, statement: Statement[Risen], seen: CurveEvidence) -> Answer:
+def _answer(
+    results: Results, _: Judged, statement: Statement[Risen], seen: CurveEvidence
+) -> Answer:
     if not statement.because:
         return Answer("ok", _TrainingBugEvidence(**seen.fields))
     first = statement.speakers[0].facts

@@ -60,6 +60,11 @@ def is_number(x: Any) -> TypeGuard[int | float]:
         return False
 
 
+def as_number(value: Any) -> float | None:
+    """A value as a number; None for text, True and False, and what is not finite."""
+    return float(value) if is_number(value) else None
+
+
 def short(x: Value) -> str:
     """A value for readers, as short as it can be without losing a digit.
 

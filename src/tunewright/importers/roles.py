@@ -60,7 +60,7 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
 def listed(values: Sequence[Value]) -> Choice:
     """A choice of these values, numbers in order of size."""
     once = _distinct(values)
-    return Choice(tuple(sorted(once) if all(map(is_number, once)) else once))
+    return Choice(tuple(sorted(once) if all(map(is_number, once)) else once))  # type: ignore[type-var]
 
 
 def guessed_range(values: Sequence[Value]) -> Range:

@@ -249,12 +249,7 @@ class _Order:
 
     def stretch(self, step: int, count: int) -> Iterator[tuple[int, int, int]]:
         """The same of `count` batches from `step` on."""
-        first, end = (step - 1) * self.batch_size, (step - 1 + count) * self.batch_size
-        while first < end:
-            epoch, offset = divmod(first, self.size)
-            taken = min(end - first, self.size - offset)
-            yield epoch, offset, offset + taken
-            first += taken
+        return hosts.epoch_pieces(step, count, self.batch_size, self.size)
 
     def epoch(self, epoch: int) -> Tensor:
         return torch.from_numpy(hosts.permutation(self.size, self.seed, epoch).copy())

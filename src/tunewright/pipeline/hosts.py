@@ -17,7 +17,7 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -180,14 +180,25 @@ def global_ids(step: int, batch_size: int, size: int, seed: int) -> Tensor:
     """
     if min(step, batch_size, size) < 1:
         raise PipelineError("hosts.bad_batch", step=step, batch_size=batch_size, size=size)
-    first, end = (step - 1) * batch_size, step * batch_size
-    parts = []
+    pieces = epoch_pieces(step, 1, batch_size, size)
+    parts = [permutation(size, seed, epoch)[start:end] for epoch, start, end in pieces]
+    return torch.from_numpy(np.concatenate(parts))
+
+
+def epoch_pieces(
+    step: int, count: int, batch_size: int, size: int
+) -> Iterator[tuple[int, int, int]]:
+    """(epoch, start, end) of the stretches of epochs that make up `count` batches from `step` on.
+
+    >>> list(epoch_pieces(2, 1, batch_size=4, size=6))
+    [(0, 4, 6), (1, 0, 2)]
+    """
+    first, end = (step - 1) * batch_size, (step - 1 + count) * batch_size
     while first < end:
         epoch, offset = divmod(first, size)
         taken = min(end - first, size - offset)
-        parts.append(permutation(size, seed, epoch)[offset : offset + taken])
+        yield epoch, offset, offset + taken
         first += taken
-    return torch.from_numpy(np.concatenate(parts))
 
 
 def shard(ids: Tensor, host: Host | None = None) -> Tensor:

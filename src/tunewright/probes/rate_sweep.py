@@ -66,7 +66,7 @@ def plan_sweep(
     if not is_number(centre) or centre <= 0:
         missing.append(Message("probe.train_steps.no_rate"))
     elif learning_rate is None:  # one of few, so that a slightly better trial changes nothing
-        centre = 10.0 ** (round(2 * math.log10(centre)) / 2)  # type: ignore[arg-type]
+        centre = 10.0 ** (round(2 * math.log10(centre)) / 2)
     length = max_train_steps or _length(workload, base.get(steps_name))
     if length is None:
         missing.append(Message("probe.train_steps.no_length"))

@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from tunewright.checks.instability import Episode, diverged, episodes
 from tunewright.checks.spacing import tables
-from tunewright.design.ranges import Value, is_number
+from tunewright.design.ranges import Value, as_number
 from tunewright.design.round import Round
 from tunewright.errors import NotFound, WorkloadError
 from tunewright.execution.cadence import EVALUATIONS, period
@@ -228,8 +228,8 @@ def _episodes(results: Results, loss: str) -> Mapping[int | None, Sequence[Episo
 
 def _plain(results: Results, trial: Trial, curve: Curve | None) -> ShortRun:
     """What is known of a run before it is judged."""
-    rate = trial.configuration.get(results.meaning.name("learning_rate"))
-    run = ShortRun(trial.number, float(rate) if is_number(rate) else np.nan, None)
+    rate = as_number(trial.configuration.get(results.meaning.name("learning_rate")))
+    run = ShortRun(trial.number, np.nan if rate is None else rate, None)
     if curve is None:
         return run
     tail = max(1, len(curve) // 10)

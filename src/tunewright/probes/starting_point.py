@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Value, is_number
+from tunewright.design.ranges import Value, as_number
 from tunewright.errors import DesignError, NotFound
 from tunewright.execution.command import Command
 from tunewright.execution.workload import Workload
@@ -92,8 +92,7 @@ class ByMeaning:
 
     def number(self, meaning: str) -> float | None:
         """Its value, if the configuration has one that is a number."""
-        value = self.configuration.get(self.name(meaning))
-        return float(value) if isinstance(value, int | float) and is_number(value) else None
+        return as_number(self.configuration.get(self.name(meaning)))
 
     @property
     def learning_rate(self) -> float:

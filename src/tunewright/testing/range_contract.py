@@ -62,7 +62,7 @@ def _check_round_trip(tested: Range, position: float) -> Value:
     )
     if tested.ends is not None and is_number(value):
         low, high = tested.ends
-        assert low <= value <= high, f"{tested}: {value!r} lies outside its ends"  # type: ignore[operator]
+        assert low <= value <= high, f"{tested}: {value!r} lies outside its ends"
     return value
 
 
