@@ -13,10 +13,10 @@ import numpy as np
 
 from tunewright.actions import Action, Advise, Repeat, RunTrials
 from tunewright.checks._better_half import TOP
-from tunewright.checks._measurement import APART, smallest_difference
-from tunewright.checks._small_rates import SmallRates, small_rates
 from tunewright.checks.fairness import lengths_of
+from tunewright.checks.logged_rate import SmallRates, small_rates
 from tunewright.checks.positions import StudyTrials, axes, losses_of, study_trials
+from tunewright.checks.trial_sd import APART, smallest_difference
 from tunewright.design.ranges import choices_of
 from tunewright.design.study import Study
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict

@@ -16,11 +16,10 @@ import numpy as np
 
 from tunewright.actions import Action, Advise, Repeat, RunTrials
 from tunewright.checks._better_half import TOP
-from tunewright.checks._measurement import smallest_difference
 from tunewright.checks.positions import StudyTrials, finite_losses, losses_of, study_trials
 from tunewright.checks.spacing import tables
 from tunewright.checks.step_variance import selection_gain
-from tunewright.checks.trial_sd import trial_sd
+from tunewright.checks.trial_sd import smallest_difference, trial_sd
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict, merge_not_judged
 from tunewright.messages import Message
 from tunewright.stats.best_of_k import BestOf, best_of, best_of_each

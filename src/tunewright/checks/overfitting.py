@@ -25,7 +25,7 @@ from tunewright.checks._curve_question import (
     objective_metric,
     training_metric,
 )
-from tunewright.checks._small_rates import SmallRates, small_rates
+from tunewright.checks.logged_rate import SmallRates, small_rates
 from tunewright.checks.spacing import SpacedCurves, at_equal_steps, tables
 from tunewright.checks.training_bug import rise_readings
 from tunewright.finding import Finding

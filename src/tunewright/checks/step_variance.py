@@ -25,10 +25,9 @@ from tunewright.checks._curve_question import (
     objective_metric,
     training_metric,
 )
-from tunewright.checks._measurement import smallest_difference
 from tunewright.checks.logged_rate import decayed, learning_rates
 from tunewright.checks.spacing import SpacedCurves, tables
-from tunewright.checks.trial_sd import trial_sd
+from tunewright.checks.trial_sd import smallest_difference, trial_sd
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results

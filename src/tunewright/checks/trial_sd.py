@@ -1,13 +1,19 @@
-"""How far apart are trials that repeat one configuration? Known only from repeats."""
+"""How far apart are trials by chance? Under other seeds (repeats), and by measurement."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from tunewright.checks._better_half import TOP
 from tunewright.design.study import Study
+from tunewright.stats.measurement import sd_of_difference
 from tunewright.stats.spread import pooled_sd
 from tunewright.store.results import Repeats, Results, same_curves
+from tunewright.store.trial import Trial
 
 _PIPELINE = ("optimizer", "batch_size", "max_train_steps")  # meanings a spread depends on
 FEWEST_REPEATS = 3  # of one trial: a spread of two is too weak to warn on
+APART = 2.0  # standard deviations of a difference that is surely one
 
 
 def trial_sd(results: Results, study: Study) -> float | None:
@@ -72,3 +78,29 @@ def _pipeline(results: Results) -> dict[str, frozenset[str]]:
     names = [results.meaning.name(meaning) for meaning in _PIPELINE]
     tried = [trial.configuration for trial in results.rows]
     return {name: frozenset(repr(c[name]) for c in tried if name in c) for name in names}
+
+
+# ---- how far does measurement on finitely many examples move the difference of two of the best?
+#
+# Known where the objective was logged as `tw.Measured`.
+
+
+def best_of(results: Results, study: Study) -> list[Trial]:
+    """The five best trials of a study, the best one first."""
+    return [t for t in results.top() if t.study == study.number][:TOP]
+
+
+def sd_of_values(trials: list[Trial]) -> float | None:
+    """The standard deviation of one trial's value by measurement alone: the median of them."""
+    sds = [trial.measured.sd for trial in trials if trial.measured is not None]
+    return float(np.median(sds)) if sds else None
+
+
+def smallest_difference(results: Results, *studies: Study) -> float | None:
+    """The standard deviation of a difference of two best trials: of one study, or of two.
+
+    None where no value has an uncertainty.
+    """
+    sds = [sd_of_values(best_of(results, study)) for study in studies]
+    known = [sd for sd in sds if sd is not None]
+    return sd_of_difference(known[0], known[-1]) if known else None

@@ -16,8 +16,7 @@ import numpy as np
 
 from tunewright.actions import Advise
 from tunewright.checks._better_half import TOP
-from tunewright.checks._measurement import APART, best_of, sd_of_values
-from tunewright.checks.trial_sd import trial_sd
+from tunewright.checks.trial_sd import APART, best_of, sd_of_values, trial_sd
 from tunewright.design.study import Study
 from tunewright.finding import Evidence, Finding, Verdict
 from tunewright.stats.measurement import NEIGHBOURS, examples_for, own_sd, sd_of_difference

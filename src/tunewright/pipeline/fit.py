@@ -32,7 +32,7 @@ from tunewright.pipeline.capture import CapturedStep
 from tunewright.pipeline.checkpoint import Keep, Selection
 from tunewright.pipeline.eval_batch import device_of
 from tunewright.pipeline.evaluate import Evaluation
-from tunewright.pipeline.fit_config import FitConfig, Loss
+from tunewright.pipeline.fit_config import FitConfig, Loss, autocast, loss_scaler, matrix_products
 from tunewright.pipeline.ghost_batch_norm import (
     GhostBatchNorm,
     norm_notes,
@@ -41,7 +41,6 @@ from tunewright.pipeline.ghost_batch_norm import (
 from tunewright.pipeline.gradient import Recorder, clip_by_norm_, global_norm, gradients
 from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.optimizer import set_learning_rate
-from tunewright.pipeline.precision import autocast, loss_scaler, matrix_products
 from tunewright.pipeline.random_state import seed_all
 from tunewright.pipeline.stretch import (
     MOST_STEPS,

@@ -12,13 +12,12 @@ from torch import Tensor, nn
 
 from tunewright.pipeline import examples, hosts, training_state
 from tunewright.pipeline.alone import Alone
-from tunewright.pipeline.captured_evaluation import CapturedEvaluation
+from tunewright.pipeline.capture import CapturedEvaluation
 from tunewright.pipeline.checkpoint import Keep, Selection, keep_best, select
 from tunewright.pipeline.eval_batch import Metrics
 from tunewright.pipeline.evaluate import Evaluation, evaluate
-from tunewright.pipeline.fit_config import FitConfig
+from tunewright.pipeline.fit_config import FitConfig, autocast
 from tunewright.pipeline.hosts import Host
-from tunewright.pipeline.precision import autocast
 from tunewright.pipeline.predictions import save_predictions
 from tunewright.pipeline.stretch import Lane, OwnProcess
 from tunewright.pipeline.training_state import TrainingState
