@@ -13,16 +13,16 @@ from bench.house_names import by_folder, is_participle, is_quaint
 ROOT = Path(__file__).parent.parent
 COUNTS = by_folder(ROOT / "src" / "tunewright")
 LEFT: dict[str, int] = {
-    "": 45,
+    "": 8,
     "advice": 137,
     "agents": 1,
     "budgets": 27,
     "campaigns": 167,
-    "checks": 242,
+    "checks": 14,
     "cli": 148,
     "costs": 30,
     "demo": 1,
-    "design": 122,
+    "design": 5,
     "diagnosis": 38,
     "execution": 315,
     "formats": 8,
@@ -31,9 +31,9 @@ LEFT: dict[str, int] = {
     "launches": 124,
     "mcp": 52,
     "messages": 386,
-    "pipeline": 85,
+    "pipeline": 10,
     "present": 249,
-    "probes": 252,
+    "probes": 5,
     "progress": 37,
     "project": 237,
     "receipts": 92,
@@ -42,7 +42,7 @@ LEFT: dict[str, int] = {
     "sinks": 51,
     "stats": 32,
     "store": 293,
-    "testing": 29,
+    "testing": 1,
     "ui": 118,
 }
 

@@ -73,7 +73,8 @@ class Conclusion(Answer):
     """An answer whose message is fixed when it is made, as of most probes that train."""
 
     message: Message  # the answer as a code with its facts
-    settings: Mapping[str, Value] = dataclasses.field(default_factory=dict)  # to put into it
+    # what to put into the configuration, in the workload's own spelling
+    settings: Mapping[str, Value] = dataclasses.field(default_factory=dict)
     missing: tuple[Message, ...] = ()  # what kept it from an answer
     caveats: tuple[Message, ...] = ()  # what the answer rests on
 
