@@ -82,26 +82,26 @@ def _ratio(logged: _Logged, tolerance: float) -> bool:
 
 def _value(meaning: Meaning, logged: Sequence[_Logged]) -> list[Doubt]:
     """One peak for all values, or single trials whose peak is not theirs."""
-    known = [o for o in logged if o.given is not None and o.given > 0]
+    known = [run for run in logged if run.given is not None and run.given > 0]
     if len(known) < _FEWEST:
         return []
     name = meaning.name("learning_rate")
-    given = np.array([o.given for o in known], dtype=float)
-    peaks = np.array([o.peak for o in known])
+    given = np.array([run.given for run in known], dtype=float)
+    peaks = np.array([run.peak for run in known])
     if given.max() >= _APART * given.min() and np.ptp(peaks) <= SAME * peaks.max():
         if abs(peaks[0] - 1.0) <= SAME:  # a factor of the learning rate was logged
             return []
         return [_doubt("rate", name, known, known)]
-    follows = [_ratio(o, _FOLLOWS) for o in known]
+    follows = [_ratio(run, _FOLLOWS) for run in known]
     if sum(follows) < max(_FEWEST, SHARE * len(known)):
         return []
     # a lower peak may be a warm-up that never ended
     odd = [
-        o
-        for o, fits in zip(known, follows, strict=True)
+        run
+        for run, fits in zip(known, follows, strict=True)
         if not fits
-        and o.given
-        and (o.peak > _APART * o.given or (o.flat and o.peak * _APART < o.given))
+        and run.given
+        and (run.peak > _APART * run.given or (run.flat and run.peak * _APART < run.given))
     ]
     return [_doubt("rate", name, odd, known)] if odd else []
 
@@ -126,11 +126,11 @@ def _doubt(kind: Kind, name: str, odd: Sequence[_Logged], of: Sequence[_Logged])
 def _schedule(meaning: Meaning, logged: Sequence[_Logged]) -> Iterator[Doubt]:
     """A schedule that is called constant and decays, or the other way round."""
     name = meaning.name("schedule")
-    seen = [o for o in logged if len(o.rates) >= _POINTS]
-    constant = [o for o in seen if _called(o.trial, name, _CONSTANT)]
-    decaying = [o for o in seen if _called(o.trial, name, _DECAYING)]
-    falls = [o for o in constant if _falls(o)]
-    stays = [o for o in decaying if o.flat]
+    seen = [run for run in logged if len(run.rates) >= _POINTS]
+    constant = [run for run in seen if _called(run.trial, name, _CONSTANT)]
+    decaying = [run for run in seen if _called(run.trial, name, _DECAYING)]
+    falls = [run for run in constant if _falls(run)]
+    stays = [run for run in decaying if run.flat]
     if falls and len(falls) > len(constant) / 2:
         yield _doubt("decays", name, falls, constant)
     if stays and len(stays) > len(decaying) / 2:
@@ -157,10 +157,8 @@ def _warmup(meaning: Meaning, logged: Sequence[_Logged]) -> Iterator[Doubt]:
     name, total = meaning.name("warmup_steps"), meaning.name("max_train_steps")
     could, shows = [], []
     for each in logged:
-        length, last = (
-            as_number(each.trial.configuration.get(name)),
-            as_number(each.trial.configuration.get(total)),
-        )
+        given = each.trial.configuration
+        length, last = as_number(given.get(name)), as_number(given.get(total))
         steps, values = each.rates.steps, each.rates.values
         if length is None or last is None or not 0.9 * last <= steps[-1] <= 1.1 * last:
             continue

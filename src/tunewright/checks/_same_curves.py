@@ -177,11 +177,10 @@ def _doubts(
     """One doubt for each hyperparameter that changed nothing; one that acts elsewhere has none."""
     by_name: dict[str, dict[int, Trial]] = {}
     certain: set[str] = set()
-    for a, other in same:
-        for name in _differing(a.trial, other.trial):
-            trials_of = by_name.setdefault(name, {})
-            trials_of[id(a.trial)], trials_of[id(other.trial)] = a.trial, other.trial
-            if must_act(meaning, name, a.trial, other.trial):
+    for trial, other in ((a.trial, b.trial) for a, b in same):
+        for name in _differing(trial, other):
+            by_name.setdefault(name, {}).update({id(trial): trial, id(other): other})
+            if must_act(meaning, name, trial, other):
                 certain.add(name)
     for name, by_id in by_name.items():
         if name in acts:

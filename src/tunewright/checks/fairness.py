@@ -108,19 +108,18 @@ def fairness(results: Results) -> list[Finding]:
     A single setting is compared with the round that it continues: a changed batch size with
     values that were tuned for the former one is not tuned as well.
     """
-    kept = batch_size_change(
-        results.round, [earlier.round for earlier in results.earlier], results.meaning
-    )
+    before = [earlier.round for earlier in results.earlier]
+    kept = batch_size_change(results.round, before, results.meaning)
     if len(results.studies) < 2:
         return [] if kept is None else _alone(results, kept)
     name, studies = results.round.name, study_trials(results)
-    losses = {earlier.study.number: losses_of(results, earlier.trials) for earlier in studies}
-    feasible = {number: int(np.isfinite(earlier).sum()) for number, earlier in losses.items()}
+    losses = {arm.study.number: losses_of(results, arm.trials) for arm in studies}
+    feasible = {number: int(np.isfinite(values).sum()) for number, values in losses.items()}
     if sum(count > 0 for count in feasible.values()) < 2:
         why = NotJudged(Message("fairness.one_setting"))
         return [Finding.of_round("fairness", name, "cannot_judge", why, (RunTrials(name),))]
     best = min(losses, key=lambda number: float(losses[number].min(initial=np.inf)))
-    tuned = [_tuning(earlier, feasible) for earlier in studies]
+    tuned = [_tuning(arm, feasible) for arm in studies]
     evidence = FairnessEvidence(
         settings=tuple(tuned),
         best=results.studies[best].label,
@@ -145,9 +144,9 @@ def fairness(results: Results) -> list[Finding]:
 
 def _alone(results: Results, kept: BatchSizeChange) -> list[Finding]:
     """What a round without settings to compare is not tuned as well as."""
-    (study,) = study_trials(results)
-    feasible = int(np.isfinite(losses_of(results, study.trials)).sum())
-    tuned = _tuning(study, {study.study.number: feasible})
+    (arm,) = study_trials(results)
+    feasible = int(np.isfinite(losses_of(results, arm.trials)).sum())
+    tuned = _tuning(arm, {arm.study.number: feasible})
     evidence = FairnessEvidence((tuned,), tuned.setting, kept=kept)
     about = results.round.name
     return [Finding.of_round("fairness", about, "note", evidence, (_tune_again(kept),))]
@@ -247,7 +246,7 @@ def _place(e: Edge) -> tuple[str, str]:
 
 
 def _spaces(studies: Sequence[StudyTrials], tuned: Sequence[SettingTuned]) -> Uneven | None:
-    sizes = [_dimensions(study) for study in studies]
+    sizes = [_dimensions(arm) for arm in studies]
     most, fewest = int(np.argmax(sizes)), int(np.argmin(sizes))
     if sizes[most] < max(2 * sizes[fewest], sizes[fewest] + 2):
         return None
@@ -255,5 +254,5 @@ def _spaces(studies: Sequence[StudyTrials], tuned: Sequence[SettingTuned]) -> Un
     return Uneven(wide, small)
 
 
-def _dimensions(study: StudyTrials) -> int:
-    return max((len(branch.dimensions) for branch in study.study.branches), default=0)
+def _dimensions(arm: StudyTrials) -> int:
+    return max((len(branch.dimensions) for branch in arm.study.branches), default=0)

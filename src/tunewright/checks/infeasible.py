@@ -112,17 +112,17 @@ def _ask(results: Results, study: StudyTrials) -> Finding:
         why = NotJudged(Message("infeasible.few_trials", facts))
         run = (RunTrials(results.round.name),)
         return Finding.of_study("infeasible", about, "cannot_judge", why, run)
-    where = find_infeasible(results, study)
-    bad = len(where.bad)
+    trials = find_infeasible(results, study)
+    bad = len(trials.bad)
     low, high = wilson(bad, count)
     evidence = InfeasibleEvidence(
         infeasible=bad,
         trials=count,
         share=bad / count,
         interval=(low, high),
-        far_above=tuple(number for number in where.far if number is not None),
+        far_above=tuple(number for number in trials.far if number is not None),
         reasons=_reasons(study),
-        regions=tuple(_evidence(branch, region) for branch, region, _ in where.regions),
+        regions=tuple(_evidence(branch, region) for branch, region, _ in trials.regions),
         nearly_all=bad == count or (bad / count > _NEARLY_ALL and low > _MANY),
     )
     verdict, actions = _verdict_of(results, evidence)

@@ -112,7 +112,7 @@ def importances(lines: Sequence[Axis]) -> list[Importance]:
     count, terms = len(rows), 1 + sum(block.shape[1] for block in blocks)
     few = count < _FEWEST_FOR_ALL * terms
     rulers = chosen(blocks, scores) if few else list(range(len(blocks)))
-    explained_by, drawn, p = [], [], []
+    squares, drawn, p = [], [], []
     random = np.random.default_rng([0x5E45, count])
     picked = random.integers(0, count, (_RESAMPLES, count))
     for number, block in enumerate(blocks):
@@ -130,11 +130,11 @@ def importances(lines: Sequence[Axis]) -> list[Importance]:
         explained = float(((added.T @ scores) ** 2).sum())
         p.append(p_beyond(block, rest, scores))
         again = fitted + residuals[picked] * np.sqrt(count / freedom)
-        explained_by.append(max(0.0, explained - size * noise))
+        squares.append(max(0.0, explained - size * noise))
         drawn.append(np.maximum(0.0, ((again @ added) ** 2).sum(axis=1) - 2 * size * noise))
     total = np.maximum(np.sum(drawn, axis=0), 1e-12)
     low, high = np.quantile(np.array(drawn) / total, [0.05, 0.95], axis=1)
-    shares = np.array(explained_by) / max(sum(explained_by), 1e-12)
+    shares = np.array(squares) / max(sum(squares), 1e-12)
     real = discoveries(np.array(p))
     top = np.argsort(lines[0].losses[rows], kind="stable")[: max(4, count // 4)]
     return [
@@ -166,8 +166,8 @@ def interactions(lines: Sequence[Axis]) -> list[Interaction] | None:
     rest = scores - fit @ (fit.T @ scores)
     freedom = len(rows) - fit.shape[1] - 1
     pairs = []
-    for pair, other in itertools.combinations(ordered, 2):
-        product = _centre(pair.units[rows]) * _centre(other.units[rows])
+    for first, second in itertools.combinations(ordered, 2):
+        product = _centre(first.units[rows]) * _centre(second.units[rows])
         product = product - fit @ (fit.T @ product)
         size = float(product @ product)
         if size < 1e-12:
@@ -176,7 +176,7 @@ def interactions(lines: Sequence[Axis]) -> list[Interaction] | None:
         left = float(((rest - slope * product) ** 2).sum()) / freedom
         t = slope / np.sqrt(max(left, 1e-300) / size)
         pairs.append(
-            Interaction((pair.name, other.name), float(t), 2 * float(stdtr(freedom, -abs(t))))
+            Interaction((first.name, second.name), float(t), 2 * float(stdtr(freedom, -abs(t))))
         )
     real = discoveries(np.array([pair.p for pair in pairs]))
     kept = [pair for pair, is_real in zip(pairs, real, strict=True) if is_real]

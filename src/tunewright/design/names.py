@@ -323,10 +323,10 @@ def with_guesses(meaning: Meaning, names: Iterable[str], metrics: Iterable[str] 
     names = list(dict.fromkeys(names))
     declared = set(_names_declared(meaning.means))
     guessed: dict[str, Any] = {}
-    for candidates_, of_metrics in ((names, False), (list(metrics), True)):
-        for meant, name in usual_meanings(n for n in candidates_ if n not in declared).items():
+    for known_names, of_metrics in ((names, False), (list(metrics), True)):
+        for meant, name in usual_meanings(n for n in known_names if n not in declared).items():
             wanted = (meant in _METRICS) == of_metrics and meant not in meaning.means
-            if wanted and meant not in candidates_:
+            if wanted and meant not in known_names:
                 guessed[meant] = name
     regularisers = [name for name in names if regularises(name) and name not in declared]
     known = {*_DEFAULT_REGULARISERS, *guessed.values()}

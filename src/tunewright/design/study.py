@@ -35,21 +35,19 @@ def table_of(
     def word(code: str, **facts: Any) -> str:
         return Message(f"card.label.{code}", facts).text
 
-    rows = [
-        (name, word("scientific"), _in_words(declared)) for name, declared in scientific.items()
-    ]
+    rows = [(name, word("scientific"), _text_of(declared)) for name, declared in scientific.items()]
     known = {name for name, _, _ in rows}
     for h in space:
         if h.name not in known:
             condition = in_words(h.when)
             when = f" ({word('conditional', condition=condition.strip())})" if condition else ""
-            rows.append((h.name, word("nuisance"), f"{_in_words(h.range)}{when}"))
+            rows.append((h.name, word("nuisance"), f"{_text_of(h.range)}{when}"))
     for held in fixed:
         rows.append((held.name, word("fixed"), f"{words.value(held.value)}{in_words(held.when)}"))
     return Table((word("hyperparameter"), word("role"), word("searched")), tuple(rows))
 
 
-def _in_words(declared: Any) -> str:
+def _text_of(declared: Any) -> str:
     values = choices_of(declared)
     if values is not None and declared.belief is None:
         return f"[{', '.join(words.value(value) for value in values)}]"
