@@ -84,6 +84,20 @@ class Finding:
         """A finding about the round with this name."""
         return replace(cls.of_study(check, about, verdict, evidence, actions), scope="round")
 
+    @classmethod
+    def not_judged(
+        cls, check: str, about: str, why: Message, *actions: Action, scope: Scope = "study"
+    ) -> Finding:
+        """A check that cannot judge, why, and what would let it."""
+        return cls(
+            check=check,
+            scope=scope,
+            about=about,
+            verdict="cannot_judge",
+            evidence=NotJudged(why),
+            actions=actions,
+        )
+
     @cached_property
     def words(self) -> Words:
         """The finding in words: a headline, then its evidence."""

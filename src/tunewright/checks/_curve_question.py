@@ -11,9 +11,7 @@ import numpy as np
 from tunewright.actions import Action
 from tunewright.checks._better_half import TOP, Judged, better_halves
 from tunewright.checks.spacing import LONGEST, SpacedCurves, tables, unreadable
-from tunewright.design.study import Study
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict, merge_not_judged
-from tunewright.messages import Message
+from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged
 from tunewright.stats.noise import FEWEST
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -202,7 +200,7 @@ def ask(results: Results, question: CurveQuestion[F]) -> list[Finding]:
 def _ask_study(results: Results, question: CurveQuestion[F], judged: Judged) -> Finding:
     study, metric = judged.study, question.metric
     if judged.why_not is not None:
-        return _cannot_judge(question.check, study, judged.why_not)
+        return Finding.not_judged(question.check, study.label, judged.why_not)
     readings = [
         reading
         for table in tables(judged.trials, metric.name, metric.sign, question.longest)
@@ -210,8 +208,8 @@ def _ask_study(results: Results, question: CurveQuestion[F], judged: Judged) -> 
         for reading in question.read(results, judged, table)
     ]
     if not readings:
-        missing = unreadable(judged.trials, metric.name, metric.meaning, question.fewest)
-        return _cannot_judge(question.check, study, *missing)
+        why, actions = unreadable(judged.trials, metric.name, metric.meaning, question.fewest)
+        return Finding.not_judged(question.check, study.label, why, *actions)
     statement = judge_readings(
         in_rank_order(readings, judged.trials), question.median_limit, question.many
     )
@@ -231,9 +229,3 @@ def _ask_study(results: Results, question: CurveQuestion[F], judged: Judged) -> 
     return Finding.of_study(
         question.check, study.label, answer.verdict, answer.evidence, answer.actions
     )
-
-
-def _cannot_judge(
-    check: str, study: Study, why: Message, actions: tuple[Action, ...] = ()
-) -> Finding:
-    return Finding.of_study(check, study.label, "cannot_judge", NotJudged(why), actions)

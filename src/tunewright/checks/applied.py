@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tunewright.actions import Action, Advise, Note, ShowTrial
+from tunewright.actions import Advise, Note, ShowTrial
 from tunewright.checks._doubt import MILD, Doubt, numbers
 from tunewright.checks._followed_rate import rate_signs
 from tunewright.checks._options import option_signs
 from tunewright.checks._same_curves import same_curves
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number, same_value
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.finding import Evidence, Finding, Verdict
 from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -68,18 +68,13 @@ def applied(results: Results) -> list[Finding]:
     if evidence.doubts:
         warns = any(_warns(doubt) for doubt in evidence.doubts)
         actions = tuple(_actions(name, evidence.doubts[0]))
-        return [_finding(name, "warn" if warns else "note", evidence, actions)]
+        verdict: Verdict = "warn" if warns else "note"
+        return [Finding.of_round("applied", name, verdict, evidence, actions)]
     if evidence.confirmed or evidence.options or evidence.curves > 1:
-        return [_finding(name, "ok", evidence)]
-    why = NotJudged(Message("applied.nothing_shows" if ended else "applied.none_ended"))
-    advice = (Advise("report_applied"),) if ended and not results.imported else (Note(name),)
-    return [_finding(name, "cannot_judge", why, advice)]
-
-
-def _finding(
-    name: str, verdict: Verdict, evidence: Evidence, actions: tuple[Action, ...] = ()
-) -> Finding:
-    return Finding.of_round("applied", name, verdict, evidence, actions)
+        return [Finding.of_round("applied", name, "ok", evidence)]
+    why = Message("applied.nothing_shows" if ended else "applied.none_ended")
+    advice = Advise("report_applied") if ended and not results.imported else Note(name)
+    return [Finding.not_judged("applied", name, why, advice, scope="round")]
 
 
 def _warns(doubt: Doubt) -> bool:

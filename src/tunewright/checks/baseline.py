@@ -13,7 +13,7 @@ import numpy as np
 
 from tunewright.actions import Action, Advise, Declare, ShowRound, ShowTrial
 from tunewright.checks._better_half import have_learned
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.finding import Evidence, Finding, Verdict
 from tunewright.messages import Message
 from tunewright.stats.noise import (
     FEWEST,
@@ -52,8 +52,8 @@ def baseline(results: Results) -> list[Finding]:
     name = results.round.name
     top = results.top(_TOP)
     if not top:
-        why = NotJudged(Message("baseline.none_completed"))
-        return [Finding.of_round("baseline", name, "cannot_judge", why, (ShowRound(name),))]
+        why = Message("baseline.none_completed")
+        return [Finding.not_judged("baseline", name, why, ShowRound(name), scope="round")]
     chance = results.meaning.number("chance")
     metric = _loss(results, top, chance)
     if chance is not None and metric is not None:
@@ -76,9 +76,8 @@ def _against_start(results: Results, top: tuple[Trial, ...], chance: float | Non
     metric, sign = results.objective.metric, -results.objective.sign
     curves = [sign * v for t in top if len(v := _finite(t, metric)) > 1]
     if not curves:
-        why = NotJudged(Message("baseline.one_point", {"metric": metric}))
-        declare = (Declare("chance"),)
-        return Finding.of_round("baseline", results.round.name, "cannot_judge", why, declare)
+        why, name = Message("baseline.one_point", {"metric": metric}), results.round.name
+        return Finding.not_judged("baseline", name, why, Declare("chance"), scope="round")
     first, lowest = np.array([v[0] for v in curves]), np.array([v.min() for v in curves])
     start, best = float(np.median(first)), float(lowest.min())
     reached = _reach(curves, _trial_count(results))

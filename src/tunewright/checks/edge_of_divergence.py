@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.actions import Action, Declare
+from tunewright.actions import Declare
 from tunewright.checks._region import Region
 from tunewright.checks.infeasible import InfeasibleTrials, Shared, find_infeasible
 from tunewright.checks.instability import diverged, remedies
 from tunewright.checks.positions import StudyTrials, losses_of, study_trials
-from tunewright.finding import Evidence, Finding, NotJudged, merge_not_judged
+from tunewright.finding import Evidence, Finding, merge_not_judged
 from tunewright.messages import Message
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
@@ -24,6 +24,7 @@ from tunewright.store.results import Results
 _NEAR = 0.75  # decades below the threshold; 1.0 called 12 % of a set whose best lies 1.5 below
 _FEWEST = 6  # feasible trials
 _DRAWS = 299
+_NOTHING_BESIDE = Message("judge.feasible_beside_diverged", {"needed": _FEWEST})
 P = 0.05
 
 
@@ -88,12 +89,10 @@ def _ask(results: Results, study: StudyTrials) -> Finding:
     if not branches:
         if not any(h.name == rate for h in study.study.space):
             why = Message("judge.rate_not_searched", {"rate": rate})
-            return _cannot_judge(about, why, Declare("learning_rate"))
+            return Finding.not_judged("edge_of_divergence", about, why, Declare("learning_rate"))
         if infeasible.bad and len(study.trials) - len(infeasible.bad) < _FEWEST:
             # nothing to compare with: whatever diverged may have done so everywhere
-            return _cannot_judge(
-                about, Message("judge.feasible_beside_diverged", {"needed": _FEWEST})
-            )
+            return Finding.not_judged("edge_of_divergence", about, _NOTHING_BESIDE)
         return Finding.of_study("edge_of_divergence", about, "ok", EdgeEvidence(rate))
     losses = losses_of(results, study.trials)
     losses[[row for row, t in enumerate(study.trials) if t.number in infeasible.far]] = np.inf
@@ -103,7 +102,7 @@ def _ask(results: Results, study: StudyTrials) -> Finding:
         if near is not None and (worst is None or near.near):
             worst = branch, where, near
     if worst is None:
-        return _cannot_judge(about, Message("judge.feasible_beside_diverged", {"needed": _FEWEST}))
+        return Finding.not_judged("edge_of_divergence", about, _NOTHING_BESIDE)
     branch, where, near = worst
     edge = Edge(
         branch=branch,
@@ -120,10 +119,6 @@ def _ask(results: Results, study: StudyTrials) -> Finding:
         EdgeEvidence(rate, edge),
         remedies(results) if speaks else (),
     )
-
-
-def _cannot_judge(about: str, why: Message, *actions: Action) -> Finding:
-    return Finding.of_study("edge_of_divergence", about, "cannot_judge", NotJudged(why), actions)
 
 
 def _of_rate(region: Region, rate: str) -> bool:

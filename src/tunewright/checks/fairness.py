@@ -14,7 +14,7 @@ from tunewright.checks.boundary import Edge, edges_of
 from tunewright.checks.positions import StudyTrials, losses_of, study_trials
 from tunewright.design.guards import BatchSizeChange, batch_size_change
 from tunewright.design.ranges import is_number
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.finding import Evidence, Finding, Verdict
 from tunewright.messages import Message
 from tunewright.stats.crowding import Side
 from tunewright.store.results import Results
@@ -116,8 +116,8 @@ def fairness(results: Results) -> list[Finding]:
     losses = {arm.study.number: losses_of(results, arm.trials) for arm in studies}
     feasible = {number: int(np.isfinite(values).sum()) for number, values in losses.items()}
     if sum(count > 0 for count in feasible.values()) < 2:
-        why = NotJudged(Message("fairness.one_setting"))
-        return [Finding.of_round("fairness", name, "cannot_judge", why, (RunTrials(name),))]
+        why = Message("fairness.one_setting")
+        return [Finding.not_judged("fairness", name, why, RunTrials(name), scope="round")]
     best = min(losses, key=lambda number: float(losses[number].min(initial=np.inf)))
     tuned = [_tuning(arm, feasible) for arm in studies]
     evidence = FairnessEvidence(

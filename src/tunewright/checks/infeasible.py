@@ -13,7 +13,7 @@ from tunewright.actions import Action, Advise, NextRound, Probe, RunTrials, Show
 from tunewright.checks._region import LARGEST, Region, features_of, region
 from tunewright.checks.positions import StudyTrials, study_trials
 from tunewright.design.ranges import Value
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict, merge_not_judged
+from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged
 from tunewright.messages import Message
 from tunewright.stats.noise import ROBUST
 from tunewright.stats.spread import wilson
@@ -109,9 +109,8 @@ def _ask(results: Results, study: StudyTrials) -> Finding:
     about, count = study.study.label, len(study.trials)
     if count < _FEWEST:
         facts = {"ended": count, "needed": _FEWEST, "adaptive": study.adaptive}
-        why = NotJudged(Message("infeasible.few_trials", facts))
-        run = (RunTrials(results.round.name),)
-        return Finding.of_study("infeasible", about, "cannot_judge", why, run)
+        why, run = Message("infeasible.few_trials", facts), RunTrials(results.round.name)
+        return Finding.not_judged("infeasible", about, why, run)
     trials = find_infeasible(results, study)
     bad = len(trials.bad)
     low, high = wilson(bad, count)

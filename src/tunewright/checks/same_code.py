@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from tunewright.actions import Advise, Note, ShowTrial
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.finding import Evidence, Finding, Verdict
 from tunewright.messages import Message
 from tunewright.store.provenance import (
     LONGEST_DIFF,
@@ -69,8 +69,8 @@ def same_code(results: Results) -> list[Finding]:
     ended = [t for t in (*results.rows, *results.recorded_repeats) if t.ended]
     known = [(t, results.origins[t.identity]) for t in ended if t.identity in results.origins]
     if not known:
-        why = NotJudged(Message("same_code.not_recorded"))
-        return [Finding.of_round("same_code", name, "cannot_judge", why, (Note(name),))]
+        why = Message("same_code.not_recorded")
+        return [Finding.not_judged("same_code", name, why, Note(name), scope="round")]
     origins = [origin for _, origin in known]
     differences = tuple(
         _difference(part, groups, known, compared.files)
