@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, overload
 
-from tunewright.design.names import Meaning, understood
+from tunewright.design.names import Meaning, with_guesses
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
@@ -49,7 +49,7 @@ class Session:
     ) -> None:
         """Every rank of a process group makes one; rank 0's has the desk."""
         self._objective = objective
-        self._meaning = understood(meaning or Meaning(), round.names, (objective.metric,))
+        self._meaning = with_guesses(meaning or Meaning(), round.names, (objective.metric,))
         self._desk: Desk | None = None
         self._open: list[Asked] = []
         self._closed = False

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tunewright.design.guards import declared_problems
-from tunewright.design.names import Meaning, understood
+from tunewright.design.guards import meaning_problems
+from tunewright.design.names import Meaning, with_guesses
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, check_plain
 from tunewright.design.workload_file import Sink, sinks_from
@@ -99,7 +99,7 @@ class Workload:
         """How this workload spells the playbook's names: as declared, else as usually spelled."""
         names = [*sorted(self.accepts.names), *self.given_names]
         metric = getattr(self.objective, "metric", None)
-        return understood(self._declaration(), names, () if metric is None else (metric,))
+        return with_guesses(self._declaration(), names, () if metric is None else (metric,))
 
     def _declaration(self) -> Meaning:
         return Meaning(self.means or {}, self.off or {}, self.deterministic)
@@ -118,7 +118,7 @@ class Workload:
         """Refuse meanings of names that the program does not take."""
         if self.accepts.takes_anything:
             return  # its names are not known here: `guards.refuse` compares with the round's
-        problems = list(declared_problems(self.meaning, self.accepts.names))
+        problems = list(meaning_problems(self.meaning, self.accepts.names))
         if problems:
             raise DesignError.several(problems)
 

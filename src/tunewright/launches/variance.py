@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from tunewright import messages
 from tunewright.actions import Action, Advise, MeasureVariance, Repeat
-from tunewright.checks.positions import losses_of, settled
+from tunewright.checks.positions import losses_of, study_trials
 from tunewright.checks.trial_sd import seedless_trials
 from tunewright.checks.variance import optimism, spread
 from tunewright.errors import DesignError
@@ -228,7 +228,7 @@ def _best(results: Results, study: int) -> float:
 
 def _by_index(results: Results, study: int) -> dict[int, float]:
     """The loss at each point of the study's sequence."""
-    for own in settled(results):
+    for own in study_trials(results):
         if own.study.number == study:
             losses = losses_of(results, own.trials)
             return {
@@ -241,7 +241,7 @@ def _by_index(results: Results, study: int) -> dict[int, float]:
 
 def _losses(results: Results, study: int) -> Floats:
     """The losses of a study's trials in the order of their points, infinite where infeasible."""
-    for own in settled(results):
+    for own in study_trials(results):
         if own.study.number == study:
             return losses_of(results, own.trials)
     return np.empty(0)

@@ -247,6 +247,11 @@ class Curves(Mapping[str, Curve]):
             return self._merged.get(metric)
         return self._read(metric).get(metric)
 
+    @property
+    def last_step(self) -> int | None:
+        """The last step at which anything was logged; None: nothing was."""
+        return max((int(c.steps[-1]) for c in self._all().values() if len(c)), default=None)
+
     def _all(self) -> dict[str, Curve]:
         if self._merged is None:
             self._merged = self._read(None)

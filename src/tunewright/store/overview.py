@@ -22,7 +22,7 @@ import numpy.typing as npt
 from sqlalchemy import func, select
 
 from tunewright.actions import RunTrials
-from tunewright.design.round import asked
+from tunewright.design.round import full_question
 from tunewright.messages import Message, Text
 from tunewright.store import fenced_writes, plain_json
 from tunewright.store.results import Results
@@ -245,7 +245,7 @@ class Tracked:
     @property
     def asks(self) -> Text:
         """The goal with the change, as readers see it."""
-        return asked(self.goal, self.change)
+        return full_question(self.goal, self.change)
 
 
 def tracking_table(store: Store) -> list[Tracked]:
