@@ -16,14 +16,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tunewright.actions import Action, Advise, Note, ShowTrial
+from tunewright.actions import Advise, Note, ShowTrial
 from tunewright.checks._doubt import MILD, Doubt, Kind, numbers
-from tunewright.checks._followed_rate import followed_rate
+from tunewright.checks._followed_rate import rate_signs
 from tunewright.checks._options import option_signs
 from tunewright.checks._same_curves import same_curves
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number, same_value
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.finding import Evidence, Finding, Verdict
 from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -58,7 +58,7 @@ def applied(results: Results) -> list[Finding]:
     """Ask whether the program used the values that its trials were given."""
     name = results.round.name
     ended = [t for t in results.rows if t.ended and t.configuration]
-    echo, rate = _echoes(results.meaning, ended), followed_rate(results)
+    echo, rate = _echoes(results.meaning, ended), rate_signs(results)
     options, curves = option_signs(results), same_curves(results)
     strongest = (*echo.doubts, *rate.doubts, *options.doubts, *curves.doubts)
     confirmed = (echo.confirmed | rate.follows | curves.acts) - {d.name for d in strongest}
@@ -69,27 +69,22 @@ def applied(results: Results) -> list[Finding]:
         options=options.read,
         curves=curves.compared,
         confirmed=tuple(sorted(confirmed)),
-        unseen=tuple(sorted(_varied(ended) - confirmed - {d.name for d in strongest})),
-        doubts=_ordered(strongest, echo.confirmed | rate.follows),
+        unseen=tuple(sorted(_names_that_vary(ended) - confirmed - {d.name for d in strongest})),
+        doubts=_strongest_first(strongest, echo.confirmed | rate.follows),
     )
     if evidence.doubts:
         warns = any(_warns(doubt) for doubt in evidence.doubts)
         actions = tuple(_actions(name, evidence.doubts[0]))
-        return [_finding(name, "warn" if warns else "note", evidence, actions)]
+        verdict: Verdict = "warn" if warns else "note"
+        return [Finding.of_round("applied", name, verdict, evidence, actions)]
     if evidence.confirmed or evidence.options or evidence.curves > 1:
-        return [_finding(name, "ok", evidence)]
-    why = NotJudged(Message("applied.nothing_shows" if ended else "applied.none_ended"))
-    advice = (Advise("report_applied"),) if ended and not results.imported else (Note(name),)
-    return [_finding(name, "cannot_judge", why, advice)]
+        return [Finding.of_round("applied", name, "ok", evidence)]
+    why = Message("applied.nothing_shows" if ended else "applied.none_ended")
+    advice = Advise("report_applied") if ended and not results.imported else Note(name)
+    return [Finding.not_judged("applied", name, why, advice, scope="round")]
 
 
-def _finding(
-    name: str, verdict: Verdict, evidence: Evidence, actions: tuple[Action, ...] = ()
-) -> Finding:
-    return Finding.of_round("applied", name, verdict, evidence, actions)
-
-
-def _varied(trials: Sequence[Trial]) -> set[str]:
+def _names_that_vary(trials: Sequence[Trial]) -> set[str]:
     """The hyperparameters that have several values."""
     values: dict[str, set[str]] = {}
     for trial in trials:
@@ -102,7 +97,7 @@ def _warns(doubt: Doubt) -> bool:
     return doubt.certain and doubt.kind not in MILD
 
 
-def _ordered(doubts: Iterable[Doubt], confirmed: frozenset[str]) -> tuple[Doubt, ...]:
+def _strongest_first(doubts: Iterable[Doubt], confirmed: frozenset[str]) -> tuple[Doubt, ...]:
     """One doubt for each hyperparameter, warnings first; stronger evidence overrules a curve."""
     kept: dict[str, Doubt] = {}
     for doubt in doubts:
@@ -133,13 +128,13 @@ def _echoes(meaning: Meaning, ended: Sequence[Trial]) -> _EchoSigns:
     reporting = [t for t in ended if t.applied]
     by_name: dict[str, list[tuple[Trial, Any]]] = {}
     for trial in reporting:
-        for name, value in _named(meaning, trial):
+        for name, value in _values_by_name(meaning, trial):
             by_name.setdefault(name, []).append((trial, value))
     doubts = {name: list(_doubts(name, reports)) for name, reports in by_name.items()}
     rate = meaning.name("learning_rate")
-    held = [(t, rates) for t in reporting if _is_rate(t, rate) and (rates := _held_rates(t))]
+    held = [(t, rates) for t in reporting if _is_rate(t, rate) and (rates := _optimizer_rates(t))]
     if held and not doubts.get(rate):
-        doubts[rate] = list(_held_doubts(rate, held))
+        doubts[rate] = list(_optimizer_doubts(rate, held))
     every = tuple(doubt for several in doubts.values() for doubt in several)
     confirmed = frozenset(name for name, several in doubts.items() if not several)
     if rate not in by_name and any(not _holds(t, rate, rates) for t, rates in held):
@@ -156,7 +151,7 @@ def _is_rate(trial: Trial, name: str) -> bool:
     return is_number(trial.configuration.get(name))
 
 
-def _held_rates(trial: Trial) -> dict[str, list[float]]:
+def _optimizer_rates(trial: Trial) -> dict[str, list[float]]:
     """The rates that its optimizers hold, by where they were reported: one, or one per rank."""
     rates: dict[str, list[float]] = {}
     for name, value in (trial.applied or {}).items():
@@ -172,7 +167,7 @@ def _holds(trial: Trial, name: str, rates: Mapping[str, Sequence[float]]) -> boo
     return any(math.isclose(given, v, rel_tol=_CLOSE) for held in rates.values() for v in held)
 
 
-def _held_doubts(
+def _optimizer_doubts(
     name: str, held: Sequence[tuple[Trial, Mapping[str, Sequence[float]]]]
 ) -> Iterator[Doubt]:
     unequal = [
@@ -191,7 +186,7 @@ def _held_doubts(
         yield _doubt("echo", name, first, len(held))
 
 
-def _named(meaning: Meaning, trial: Trial) -> Iterator[tuple[str, Any]]:
+def _values_by_name(meaning: Meaning, trial: Trial) -> Iterator[tuple[str, Any]]:
     """The reported values under the names of the trial's hyperparameters."""
     reported: Mapping[str, Any] = trial.applied or {}
     for name in trial.configuration:
@@ -203,7 +198,7 @@ def _named(meaning: Meaning, trial: Trial) -> Iterator[tuple[str, Any]]:
 
 def _doubts(name: str, reports: Sequence[tuple[Trial, Any]]) -> Iterator[Doubt]:
     ranks = [(t, v) for t, v in reports if _by_rank(t.configuration[name], v)]
-    unequal = [(t, v) for t, v in ranks if not all(_agree(v[0], used) for used in v)]
+    unequal = [(t, v) for t, v in ranks if not all(_agree(v[0], each) for each in v)]
     if unequal:
         yield _doubt("ranks", name, unequal, len(reports))
         return
@@ -217,16 +212,16 @@ def _doubts(name: str, reports: Sequence[tuple[Trial, Any]]) -> Iterator[Doubt]:
     yield _doubt("scaled" if scaled and distinct else "echo", name, other, len(reports))
 
 
-def _doubt(kind: Kind, name: str, shown: Sequence[tuple[Trial, Any]], of: int) -> Doubt:
-    trials = [trial for trial, _ in shown]
+def _doubt(kind: Kind, name: str, reports: Sequence[tuple[Trial, Any]], of: int) -> Doubt:
+    trials = [trial for trial, _ in reports]
     return Doubt(
         kind=kind,
         name=name,
-        runs=len(shown),
+        runs=len(reports),
         of=of,
         trials=numbers(trials),
         given=tuple(t.configuration[name] for t in trials[:3]),
-        seen=tuple(v for _, v in shown[:3]),
+        seen=tuple(v for _, v in reports[:3]),
     )
 
 
@@ -256,6 +251,6 @@ def _agree(given: Any, reported: Any) -> bool:
     if isinstance(given, bool) != isinstance(reported, bool):
         return str(given).lower() == str(reported).lower()
     if isinstance(given, str) and isinstance(reported, str):
-        one, other = given.lower(), reported.lower()
-        return one == other or other.rpartition(".")[2] == one
+        text, other = given.lower(), reported.lower()
+        return text == other or other.rpartition(".")[2] == text
     return same_value(given, reported)

@@ -19,7 +19,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.workload_file import toml_value
 from tunewright.errors import Misuse
 from tunewright.execution.command import Fact, command
-from tunewright.execution.current_run import VARIABLE, described
+from tunewright.execution.current_run import VARIABLE, describe
 from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.growing_file import EVENTS, KINDS, FileReader, GrowingFile
 from tunewright.execution.line_proposals import propose
@@ -160,7 +160,7 @@ def try_program(template: Template, metric: str, folder: Path, try_s: float) -> 
             split_seed=_SEED,
             folder=Path(scratch),
         )
-        about_trial = {VARIABLE: described(trial, Objective(metric, True), Meaning(), ())}
+        about_trial = {VARIABLE: describe(trial, Objective(metric, True), Meaning(), ())}
         began = time.monotonic()
         status, text = _run(words, folder, scratch, try_s, about_trial)
         seconds = time.monotonic() - began
