@@ -13,7 +13,7 @@ from bench.house_names import by_folder, is_participle, is_quaint
 ROOT = Path(__file__).parent.parent
 COUNTS = by_folder(ROOT / "src" / "tunewright")
 LEFT: dict[str, int] = {
-    "": 8,
+    "": 5,
     "advice": 137,
     "agents": 1,
     "budgets": 27,
@@ -24,7 +24,7 @@ LEFT: dict[str, int] = {
     "demo": 1,
     "design": 5,
     "diagnosis": 38,
-    "execution": 315,
+    "execution": 52,
     "formats": 8,
     "importers": 129,
     "integrations": 28,
@@ -34,14 +34,14 @@ LEFT: dict[str, int] = {
     "pipeline": 10,
     "present": 249,
     "probes": 5,
-    "progress": 37,
+    "progress": 26,
     "project": 237,
     "receipts": 92,
     "referee": 70,
     "search": 88,
     "sinks": 51,
     "stats": 32,
-    "store": 293,
+    "store": 31,
     "testing": 1,
     "ui": 118,
 }

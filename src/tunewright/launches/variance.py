@@ -35,7 +35,7 @@ from tunewright.checks.positions import losses_of, study_trials
 from tunewright.checks.trial_sd import seedless_trials
 from tunewright.checks.variance import optimism, spread
 from tunewright.errors import DesignError
-from tunewright.execution.repeat import repeated
+from tunewright.execution.repeat import run_repeats
 from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
@@ -400,7 +400,7 @@ def _measure(
     """Train what it takes to know them; how the last training ended."""
     summary: Summary | None = None
     if times:
-        _, summary, _ = repeated(results.best(), workload, times, watch)
+        _, summary, _ = run_repeats(results.best(), workload, times, watch)
     if studies and not _stopped(summary):
         _, summary = replicate(results, workload, studies, watch)
     if splits and not _stopped(summary):

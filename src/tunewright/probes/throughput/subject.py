@@ -23,7 +23,7 @@ from typing import Any, Literal
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import CONFIG, Command
-from tunewright.execution.processes.seeding import rank
+from tunewright.execution.processes.surroundings import rank
 from tunewright.execution.workload import Workload
 from tunewright.nearest import nearest
 from tunewright.seeds import seeds
