@@ -23,7 +23,7 @@ from tunewright.checks._options import option_signs
 from tunewright.checks._same_curves import same_curves
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number, same_value
-from tunewright.finding import Evidence, Finding, Verdict
+from tunewright.finding import Evidence, Finding, Verdict, not_judged
 from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -81,7 +81,7 @@ def applied(results: Results) -> list[Finding]:
         return [Finding.of_round("applied", name, "ok", evidence)]
     why = Message("applied.nothing_shows" if ended else "applied.none_ended")
     advice = Advise("report_applied") if ended and not results.imported else Note(name)
-    return [Finding.not_judged("applied", name, why, advice, scope="round")]
+    return [not_judged("applied", name, why, advice, scope="round")]
 
 
 def _names_that_vary(trials: Sequence[Trial]) -> set[str]:
