@@ -24,7 +24,7 @@ LEFT: dict[str, int] = {
     "demo": 1,
     "design": 5,
     "diagnosis": 38,
-    "execution": 52,
+    "execution": 18,
     "formats": 2,
     "importers": 2,
     "integrations": 3,
