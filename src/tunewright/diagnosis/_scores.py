@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tunewright.checks.overfitting import BROAD, got_worse
-from tunewright.checks.periodicity import periods
 from tunewright.checks.saturated import saturation
 from tunewright.checks.step_variance import selection_gain
 from tunewright.checks.still_improving import improving
 from tunewright.checks.training_bug import rising
+from tunewright.diagnosis._cycle import FEWEST as FEWEST_FOR_CYCLES, strongest_cycle
 from tunewright.diagnosis._read_curve import ReadCurve
 from tunewright.stats.noise import Floats, NoisyCurves, moving_mean
 from tunewright.stats.spikes import (
@@ -207,13 +207,14 @@ def jumps(curve: ReadCurve) -> Score | None:
 def periodic(curve: ReadCurve) -> Score | None:
     """Whether the evaluations go up and down with a period: minus the log10 of its chance."""
     found = curve.table()
-    if found is None or len(found[1]) < 40:
+    if found is None or len(found[1]) < FEWEST_FOR_CYCLES:
         return None
     steps, values = found
-    cycle = periods(values[None])
+    cycle = strongest_cycle(values)
+    if cycle is None:
+        return Score(0.0, len(values), unclear=True)
     gap = float(np.median(np.diff(steps)))
-    sure = -float(np.log10(max(float(cycle.chance[0]), 1e-30)))
-    return Score(sure, len(values), value=float(cycle.length[0]) * gap)
+    return Score(-float(np.log10(max(cycle.chance, 1e-30))), len(values), value=cycle.length * gap)
 
 
 def gradient(curve: ReadCurve) -> Score | None:
