@@ -168,7 +168,7 @@ def test_a_repository_that_ignores_nothing_and_a_program_below_its_top(tmp_path:
     folder = bare(tmp_path / "own")
     (folder / "budget.toml").write_text("trials = 100\n")
     own = begun(folder, protect=("data.txt",))
-    assert git(folder, "status", "--porcelain").split() == ["??", "budget.toml"]
+    assert git(folder, "status", "--porcelain").split() == ["??", "sub/budget.toml"]
     write(folder, 1.0)
     (folder / "new.py").write_text("A = 1\n")
     decision = own.attempt()
