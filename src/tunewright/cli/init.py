@@ -150,9 +150,13 @@ def new(
 
 def _print_new(made: projects.NewRound) -> None:
     """Where the file is, and what is left to be written into it."""
-    say(worded("wrote_round", path=Path(ROUNDS) / made.path.name))
-    rest = worded("no_other" if made.hyperparameters else "each_hyperparameter")
-    say(f"  {', '.join(words.printable(n) for n in made.without_role) or rest}")
+    path = Path(ROUNDS) / made.path.name
+    if made.hyperparameters and not made.without_role:
+        say(worded("wrote_round_with_roles", path=path))
+    else:
+        say(worded("wrote_round", path=path))
+        names = ", ".join(words.printable(name) for name in made.without_role)
+        say(f"  {names or worded('each_hyperparameter')}")
     if made.space is not None:
         _print_ready(made.space)
     say(worded("next", command=f"tunewright run {words.shell_word(made.name)} --dry-run"))

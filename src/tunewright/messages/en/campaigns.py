@@ -7,12 +7,7 @@ from tunewright.messages import Facts, Template, sentence, words
 # ---- why a campaign takes each step, what it cannot do by itself, and how it ends
 
 
-SKIPPED = {
-    "batch_size": "the batch size is not probed",
-    "train_steps": "the length of training is not probed",
-    "warm-up": "if training is unstable, warm-up is not tried",
-    "clipping": "if training is unstable, clipping is not tried",
-}
+PROBED = {"batch_size": "the batch size", "train_steps": "the length of training"}
 ARMS = {"winner": "the winner", "baseline": "the baseline"}
 
 
@@ -64,7 +59,15 @@ def _repaired(facts: Facts) -> str:
 
 
 def _skipped(facts: Facts) -> str:
-    return f"{SKIPPED[facts['what']]}: {sentence(facts['why'])}"
+    probed = [PROBED[what] for what in facts["what"] if what in PROBED]
+    remedies = [what for what in facts["what"] if what not in PROBED]
+    parts = []
+    if probed:
+        parts.append(f"{' and '.join(probed)} {'are' if probed[1:] else 'is'} not probed")
+    if remedies:
+        verb = "are" if remedies[1:] else "is"
+        parts.append(f"if training is unstable, {' and '.join(remedies)} {verb} not tried")
+    return f"{'; '.join(parts)}: {sentence(facts['why'])}"
 
 
 def _decide(facts: Facts) -> str:

@@ -7,12 +7,8 @@ from tunewright.messages import Facts, Template, sentence, words
 # ---- why a campaign takes each step, what it cannot do by itself, and how it ends
 
 
-SKIPPED = {
-    "batch_size": "没有探测批量大小",
-    "train_steps": "没有探测训练长度",
-    "warm-up": "若训练不稳定，不会尝试预热",
-    "clipping": "若训练不稳定，不会尝试梯度裁剪",
-}
+PROBED = {"batch_size": "批量大小", "train_steps": "训练长度"}
+TRIED = {"warm-up": "预热", "clipping": "梯度裁剪"}
 ARMS = {"winner": "胜出者", "baseline": "基线"}
 VERDICTS = {"launch": "上线", "keep": "保留基线", "undecided": "未定", "first": "第一个基线"}
 
@@ -64,7 +60,12 @@ def _repaired(facts: Facts) -> str:
 
 
 def _skipped(facts: Facts) -> str:
-    return f"{SKIPPED[facts['what']]}：{sentence(facts['why'])}"
+    probed = [PROBED[what] for what in facts["what"] if what in PROBED]
+    remedies = [TRIED[what] for what in facts["what"] if what in TRIED]
+    parts = [f"不探测{'和'.join(probed)}"] if probed else []
+    if remedies:
+        parts.append(f"训练不稳定时不尝试{'和'.join(remedies)}")
+    return f"{'；'.join(parts)}：{sentence(facts['why'])}"
 
 
 def _decide(facts: Facts) -> str:

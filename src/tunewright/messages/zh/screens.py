@@ -51,7 +51,7 @@ SENTENCES: dict[str, Template] = {
     "screen.none_named": "没有写出",
     "screen.next_question": "下一步：tunewright new NAME，提出第一个问题",
     "screen.wrote_round": "已写入 {path}：请写下目的，并给这些超参数一个角色：",
-    "screen.no_other": "没有了：都已有角色",
+    "screen.wrote_round_with_roles": "已写入 {path}：请写下目的，并修改不合适的地方",
     "screen.each_hyperparameter": "每个超参数",
     "screen.searches": "{optimizer}，每个研究 {trials:count trial}，搜索 {names}",
     "screen.fixes": "{optimizer}，每个研究 {trials:count trial}，固定 {names}",

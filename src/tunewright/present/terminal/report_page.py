@@ -11,7 +11,7 @@ from tunewright.actions import ShowTrial
 from tunewright.finding import Finding, Verdict
 from tunewright.messages import Message, Reader, padded, words
 from tunewright.present.answer import Answer
-from tunewright.present.report_parts import TERSE, VERDICTS, Chapter, Entry, entries, lines_of
+from tunewright.present.report_parts import TERSE, Chapter, Entry, entries, lines_of, tally
 from tunewright.present.terminal.round_page import studies_table
 from tunewright.present.terminal.screen import earlier_line
 from tunewright.store.results import Results
@@ -48,7 +48,8 @@ def print_checklist(
         before = lines
     if earlier := earlier_line(results):
         console.print(Text(earlier), soft_wrap=True)
-    console.print(Text(_tally(results, findings)), soft_wrap=True)
+    count = Message("checklist.tally", {"round": results.round.name, **tally(findings)})
+    console.print(Text(count.text), soft_wrap=True)
 
 
 def _print_found(entry: Entry, width: int, console: Console) -> None:
@@ -88,11 +89,6 @@ def _print_all_failed(results: Results, console: Console, reader: Reader) -> Non
     console.print(Text(said, style="bold red"), soft_wrap=True)
     for line in lines_of([ShowTrial(results.round.name, first.number or 0)], reader):
         console.print(Text(f"{' ' * _INDENT}-> {line}"), soft_wrap=True)
-
-
-def _tally(results: Results, findings: Sequence[Finding]) -> str:
-    count = {str(verdict): sum(f.verdict == verdict for f in findings) for verdict in VERDICTS}
-    return Message("checklist.tally", {"round": results.round.name, **count}).text
 
 
 # ---- report page
