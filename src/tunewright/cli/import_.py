@@ -158,7 +158,7 @@ def _tell(results: Results, store: str) -> None:
     name = words.printable(results.round.name)
     goal = words.printable(str(results.round.goal))
     say(worded("imported", round=name, goal=goal, store=store))
-    say(f"{verdict(results)} ({results.objective})")
+    say(f"{verdict(results)} ({words.objective(str(results.objective))})")
     for role, declared in roles(results.round):
         say(f"{padded(role, 11)} {declared}")
     for note in results.notes:

@@ -11,7 +11,7 @@ from tunewright import project as projects
 from tunewright.cli._errors import FINE, UNFINISHED, answer
 from tunewright.cli._options import FILE, ROUNDS, JsonOption, StoreOption, chosen
 from tunewright.design import presets
-from tunewright.messages import Message, worded, words
+from tunewright.messages import Message, label, worded, words
 from tunewright.present.envelope import plain
 from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.project._set_up import FUNCTION as FUNCTION, TRIALS
@@ -188,6 +188,12 @@ def doctor(
     answer(json, data, lambda: _print_checkup(examined), UNFINISHED if bad else FINE)
 
 
+def _examined(what: str) -> str:
+    """What was examined in the reader's language; the name of an extra stays."""
+    kind, _, name = what.partition(" ")
+    return f"{label(kind)} {name}".rstrip()
+
+
 def _print_checkup(examined: list[projects.Examined]) -> None:
     """Print one line for each thing that was examined."""
     made = table("", "what", "found", "remedy")
@@ -196,5 +202,7 @@ def _print_checkup(examined: list[projects.Examined]) -> None:
         style = _STYLES[one.verdict]
         helps = one.remedy
         remedy = "" if helps is None else helps.command or helps.shell_text
-        made.add_row(cell(one.verdict, style), cell(one.what), cell(shown), cell(remedy))
+        made.add_row(
+            cell(label(one.verdict), style), cell(_examined(one.what)), cell(shown), cell(remedy)
+        )
     screen().print(made)

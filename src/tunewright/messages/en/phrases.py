@@ -13,6 +13,14 @@ PHRASES: Mapping[str, str] = {
     "from_to": "{low} to {high}",
     "over": "over {one}",
     "below": "below {one}",
+    "minimize": "minimize {metric}",
+    "maximize": "maximize {metric}",
+    "place": "{round} trial {trial}",
+    "best_of": "best {metric}",
+    "of": "{name}: ",
+    "in_brackets": " ({text})",
+    "semicolon": "; ",
+    "setting": "{line} under [{where}] in tunewright.toml",
 }
 COUNTED: Mapping[str, str] = {}
 LABELS: Mapping[str, str] = {}

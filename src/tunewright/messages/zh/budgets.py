@@ -54,17 +54,17 @@ def _raised(facts: Facts) -> str:
 
 
 def _numbers(low: int, high: int) -> str:
-    return f"{high} 次训练" if low == high else f"{low} 到 {high} 次训练"
+    return f"{high} 次训练" if low == high else f"{low} 至 {high} 次训练"
 
 
 def money(low: float, high: float, currency: str = "") -> str:
     """An amount of money as a range, in its currency.
 
     >>> money(1.234, 5.0, "EUR")
-    '1.23 到 5.00 EUR'
+    '1.23 至 5.00 EUR'
     """
     shown = [f"{one:.2f}" if one >= 0.1 or not one else f"{one:.1g}" for one in (low, high)]
-    both = shown[0] if shown[0] == shown[1] else f"{shown[0]} 到 {shown[1]}"
+    both = shown[0] if shown[0] == shown[1] else f"{shown[0]} 至 {shown[1]}"
     return f"{both} {currency}".strip()
 
 

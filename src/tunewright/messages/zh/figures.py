@@ -26,7 +26,7 @@ def _beyond(facts: Facts) -> str:
 
 def _curves(facts: Facts) -> str:
     below = facts["train_loss"]
-    losses = f"在上，同一批试验的 {below} 以同色在下" if below else ""
+    losses = f" 在上，同一批试验的 {below} 以同色在下" if below else ""
     return (
         f"最好试验的训练曲线：{facts['metric']}{losses}。旁边的数字是试验编号及其值，"
         "最好的为粗体。圆点标出最好的一步。"

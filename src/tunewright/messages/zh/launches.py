@@ -66,7 +66,7 @@ UNDECIDED: dict[str, Callable[[Facts], str]] = {
 
 
 def _probability(facts: Facts) -> str:
-    candidate, baseline = facts["candidate"], facts["baseline"]
+    candidate, baseline = words.place(facts["candidate"]), words.place(facts["baseline"])
     if facts["not_worse_by"] is not None:
         what = f"{candidate} 比 {baseline} 变差不超过 {facts['not_worse_by']:.3g}"
     elif facts["must_exceed"]:
@@ -308,8 +308,8 @@ SENTENCES: dict[str, Template] = {
     # ---- launches
     # the decision
     "launch.headline": _headline,
-    "launch.first": "{candidate} 是第一个基线；下一个候选必须胜过它",
-    "launch.planned": "只计划，未运行：{candidate} 对 {baseline}",
+    "launch.first": "{candidate:place} 是第一个基线；下一个候选必须胜过它",
+    "launch.planned": "只计划，未运行：{candidate:place} 对 {baseline:place}",
     "launch.interrupted": "已中断：没有记录任何结果；再次进行同样的调用即可恢复",
     "launch.still_running": "{round} 的 {trials:count trial}尚未结束：最好的可能改变",
     "launch.look": _look,
@@ -391,7 +391,7 @@ SENTENCES: dict[str, Template] = {
     "launch.decided": _decided,
     "launch.none_yet": "还没有决定过上线：tunewright launch ROUND",
     "launch.nothing_run": "没有启动运行。要按原样上线这个点：--claim hyperparameters",
-    "launch.recorded": "已记录：tunewright history。基线：{baseline}",
+    "launch.recorded": "已记录：tunewright history。基线：{baseline:place}",
     "repeat.identical": (
         "试验 {trials:list} 的所有重复都给出同一个值：程序没有使用种子。请让它使用 "
         "run.seeds（命令行程序用 {{run.seed}}），或声明：{declare.workload.deterministic:true}"
@@ -478,7 +478,7 @@ SENTENCES: dict[str, Template] = {
         "候选有 {candidate} 个样本，基线有 {baseline} 个：两者必须在相同的样本上、以相同的顺序评估。"
     ),
     "launch.first_is_baseline": (
-        "{place} 已是基线：请去掉 first=True（--first）再上线，以便与它比较。"
+        "{place:place} 已是基线：请去掉 first=True（--first）再上线，以便与它比较。"
     ),
     "launch.looks_not_growing": "查看计划 {looks}：应为递增的运行次数，从 1 起。",
     "launch.no_baseline": (

@@ -13,6 +13,14 @@ PHRASES: Mapping[str, str] = {
     "from_to": "{low} 至 {high}",
     "over": "大于 {one}",
     "below": "小于 {one}",
+    "minimize": "最小化 {metric}",
+    "maximize": "最大化 {metric}",
+    "place": "{round} 的试验 {trial}",
+    "best_of": "最好的 {metric}",
+    "of": "{name}：",
+    "in_brackets": "（{text}）",
+    "semicolon": "；",
+    "setting": "tunewright.toml 的 [{where}] 中的 {line}",
 }
 COUNTED: Mapping[str, str] = {  # by the English noun
     "trial": "{n} 次试验",

@@ -85,7 +85,7 @@ def _ended_at_a_shell(facts: Facts) -> str:
 
 
 def _findings(facts: Facts) -> str:
-    named = {"warn": "条警告", "note": "条提示", "ok": "项正常", "cannot_judge": "项未判断"}
+    named = {"warn": "条警告", "note": "条备注", "ok": "项正常", "cannot_judge": "项未判断"}
     parts = [f"{facts[kind]} {shown}" for kind, shown in named.items() if facts[kind]]
     return "，".join(parts) or "没有检查结论"
 
@@ -171,5 +171,5 @@ SENTENCES: dict[str, Template] = {
     "card.label.best": "最好",
     "card.label.study": "研究",
     "card.label.trial": "试验",
-    "card.none_completed": "没有可用于 {objective} 的已完成试验",
+    "card.none_completed": "没有可用于{objective:objective} 的已完成试验",
 }

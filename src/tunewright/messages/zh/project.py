@@ -117,7 +117,7 @@ SENTENCES: dict[str, Template] = {
     "doctor.packages": _packages,
     "doctor.absent": "没有 {packages:list}",
     "doctor.devices": _devices,
-    "doctor.workload": "{name}，{objective}",
+    "doctor.workload": "{name}，{objective:objective}",
     "doctor.no_store": "{store} 还不存在",
     "doctor.store": "{store} 完好：{rounds} 个轮次，{trials} 次试验",
     "doctor.damaged": _damaged,

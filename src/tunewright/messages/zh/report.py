@@ -83,8 +83,8 @@ def _tile_best(facts: Facts) -> str:
 
 def _tile_chosen(facts: Facts) -> str:
     if not facts["repeats"]:
-        return f"{facts['place']}，一次试验"
-    return f"{facts['place']}，{facts['repeats']} 个种子的平均"
+        return f"{words.place(facts['place'])}，一次试验"
+    return f"{words.place(facts['place'])}，{facts['repeats']} 个种子的平均"
 
 
 def _undrawn(facts: Facts) -> str:
@@ -132,7 +132,7 @@ def _settings(facts: Facts) -> str:
 
 def _tally(facts: Facts) -> str:
     return (
-        f"{words.printable(facts['round'])}：{facts['warn']} 条警告，{facts['note']} 条提示，"
+        f"{words.printable(facts['round'])}：{facts['warn']} 条警告，{facts['note']} 条备注，"
         f"{facts['ok']} 项正常，{facts['cannot_judge']} 项无法判断"
     )
 
@@ -184,7 +184,9 @@ LAUNCHES = {
 def _launched(facts: Facts) -> str:
     if facts["baseline"] is None:
         return "它是这个存储库的第一个基线：没有可比较的对象。"
-    parts = [f"{LAUNCHES.get(facts['verdict'], facts['verdict'])}（{facts['baseline']}）"]
+    parts = [
+        f"{LAUNCHES.get(facts['verdict'], facts['verdict'])}（{words.place(facts['baseline'])}）"
+    ]
     if facts["probability"] is not None:
         parts.append(f"有改进的概率 {facts['probability']:.2f}")
     if facts["gain"] is not None and facts["interval"]:
@@ -328,11 +330,11 @@ SENTENCES: dict[str, Template] = {
     "report.hosts": _hosts,
     "report.version": _version,
     "report.written": "写于 {date}",
-    "report.searched_by": "{objective}，搜索方法 {search}",
-    "report.objective": "{objective}",
+    "report.searched_by": "{objective:objective}，搜索方法 {search}",
+    "report.objective": "{objective:objective}",
     # campaigns
     "campaign.chosen": _chosen,
-    "campaign.place": "它是 {place}，第 {step} 步最好。",
+    "campaign.place": "它是 {place:place}，第 {step} 步最好。",
     "campaign.launched": _launched,
     "campaign.tested": _tested,
     "campaign.spent": _spent,

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Template
+from tunewright.messages import Facts, Template
+
+
+def _begins(facts: Facts) -> str:
+    """Who begins; a number before a Chinese word has a space."""
+    who = str(facts["who"])
+    return f"{who} 开始" if who[-1:].isascii() else f"{who}开始"
+
 
 SENTENCES: dict[str, Template] = {
     "screen.wrote": "已写入 {path}",
@@ -165,9 +172,11 @@ SENTENCES: dict[str, Template] = {
     "screen.steps_of_size": "{steps} 步，批量大小 {size}",
     "screen.trace_at": "轨迹在 {path}；可用 ui.perfetto.dev 打开。",
     "screen.progress.ended_before": "，此前已结束 {done} 次",
-    "screen.progress.began": "{round}：{trials:count trial}{before}，{objective}",
-    "screen.progress.begins": "{who}开始  {settings}",
-    "screen.progress.begins_again": "{who}开始（第 {attempt} 次运行）  {settings}",
+    "screen.progress.began": "{round}：{trials:count trial}{before}，{objective:objective}",
+    "screen.progress.begins": lambda facts: f"{_begins(facts)}  {facts['settings']}",
+    "screen.progress.begins_again": lambda facts: (
+        f"{_begins(facts)}（第 {facts['attempt']} 次运行）  {facts['settings']}"
+    ),
     "screen.progress.pending": "回到待运行",
     "screen.progress.continues": "继续：{total:count trial}中 {done} 次已结束",
     "screen.progress.failed": "! {who}失败：{reason}：`{command}`",

@@ -65,13 +65,14 @@ def _print_found(entry: Entry, width: int, console: Console) -> None:
         if place == 0:
             line = Text(padded(sign, _INDENT), style=style)
             line.append(f"{entry.check.ljust(width)}  ", style="" if terse else "bold")
-        line.append(f"{words.printable(about)}: " if about else "", style="")
+        line.append(words.phrase("of", name=words.printable(about)) if about else "", style="")
         line.append(words.printable(found.headline), style="" if terse else "bold")
         evidence = [words.one_line(one) for one in found.evidence]
         if entry.others:
             evidence.append(Message("checklist.others", {"others": entry.others}).text)
         if terse:
-            line.append(f" ({'; '.join(evidence)})" if evidence else "", style="dim")
+            text = words.phrase("semicolon").join(evidence)
+            line.append(words.phrase("in_brackets", text=text) if evidence else "", style="dim")
             evidence = []
         console.print(line, soft_wrap=True)
         for one in evidence:
