@@ -188,7 +188,7 @@ def doctor(
     answer(json, data, lambda: _print_checkup(examined), UNFINISHED if bad else FINE)
 
 
-def _examined(what: str) -> str:
+def _subject(what: str) -> str:
     """What was examined in the reader's language; the name of an extra stays."""
     kind, _, name = what.partition(" ")
     return f"{label(kind)} {name}".rstrip()
@@ -203,6 +203,6 @@ def _print_checkup(examined: list[projects.Examined]) -> None:
         helps = one.remedy
         remedy = "" if helps is None else helps.command or helps.shell_text
         made.add_row(
-            cell(label(one.verdict), style), cell(_examined(one.what)), cell(shown), cell(remedy)
+            cell(label(one.verdict), style), cell(_subject(one.what)), cell(shown), cell(remedy)
         )
     screen().print(made)

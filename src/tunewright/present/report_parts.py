@@ -200,9 +200,9 @@ def entries(findings: Sequence[Finding]) -> list[Entry]:
     return [entry for verdict in VERDICTS for entry in made if entry.verdict == verdict]
 
 
-def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
+def tally(findings: Sequence[Finding]) -> dict[str, int]:
     """How many entries each verdict has: settings that share one count once, as they are shown."""
-    count: dict[Verdict, int] = dict.fromkeys(VERDICTS, 0)
+    count: dict[str, int] = dict.fromkeys(VERDICTS, 0)
     for group in groups(findings):
         count[group[0].verdict] += 1
     return count

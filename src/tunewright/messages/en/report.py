@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, sentence, words
 
 # ---- sentences and headings of the pages about a round or a campaign
 
@@ -199,8 +199,8 @@ def _launched(facts: Facts) -> str:
     elif facts["false_launch_rate"] is not None:
         rate = f"{facts['false_launch_rate']:.0%}"
         parts.append(f"campaigns launch a change that does nothing in about {rate} of cases")
-    if facts["reason"]:
-        parts.append(str(facts["reason"]))
+    if reason := facts["reason"]:  # version 1 stored a sentence
+        parts.append(reason if isinstance(reason, str) else sentence(reason))
     return "; ".join(parts) + "."
 
 
@@ -346,7 +346,7 @@ SENTENCES: dict[str, Template] = {
     "campaign.spent": _spent,
     "campaign.probe": "Probe {probe}: {answer:message}",
     "campaign.lengths": "Short against long training: {says}.",
-    "campaign.left_out": "Left out: {what}.",
+    "campaign.left_out": lambda facts: f"Left out: {facts['what'].rstrip('.')}.",
     "campaign.budget": _budget,
     # ---- pages on a screen
     "page.trial.snapshot": "{path} at step {step}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, sentence, words
 from tunewright.messages.zh.rounds import STATUSES
 
 # ---- sentences and headings of the pages about a round or a campaign
@@ -198,8 +198,8 @@ def _launched(facts: Facts) -> str:
     elif facts["false_launch_rate"] is not None:
         rate = f"{facts['false_launch_rate']:.0%}"
         parts.append(f"毫无作用的改动，约有 {rate} 会被调优任务上线")
-    if facts["reason"]:
-        parts.append(str(facts["reason"]))
+    if reason := facts["reason"]:  # version 1 stored a sentence
+        parts.append(reason if isinstance(reason, str) else sentence(reason))
     return "；".join(parts) + "。"
 
 
@@ -340,7 +340,7 @@ SENTENCES: dict[str, Template] = {
     "campaign.spent": _spent,
     "campaign.probe": "探测 {probe}：{answer:message}",
     "campaign.lengths": "短训练与长训练之比：{says}。",
-    "campaign.left_out": "未做：{what}。",
+    "campaign.left_out": lambda facts: f"未做：{facts['what'].rstrip('。')}。",
     "campaign.budget": _budget,
     # ---- pages on a screen
     "page.trial.snapshot": "{path}（第 {step} 步）",
