@@ -203,6 +203,9 @@ def _print_checkup(examined: list[projects.Examined]) -> None:
         helps = one.remedy
         remedy = "" if helps is None else helps.command or helps.shell_text
         made.add_row(
-            cell(label(one.verdict), style), cell(_subject(one.what)), cell(shown), cell(remedy)
+            cell(words.phrase(f"verdict_{one.verdict}"), style),
+            cell(_subject(one.what)),
+            cell(shown),
+            cell(remedy),
         )
     screen().print(made)

@@ -122,7 +122,7 @@ def _schedule(facts: Facts) -> str:
 
 
 SENTENCES: dict[str, Template] = {
-    "diagnosis.tally": ("{runs:count run}：{warn} 条警告，{note} 条备注，{cannot_judge} 项未判断"),
+    "diagnosis.tally": ("{runs:count run}：{warn} 条警告，{note} 条提示，{cannot_judge} 项未判断"),
     "diagnosis.cannot_judge": lambda facts: f"无法判断{QUESTIONS[facts['question']]}",
     "diagnosis.why": "{why:message}",
     "diagnosis.error_rate": (

@@ -49,18 +49,29 @@ def _by_noise(facts: Facts, level: float) -> Iterator[str]:
         )
 
 
+PARTS = {
+    **{"source files": "源文件", "commit": "提交", "uncommitted changes": "未提交的改动"},
+    **{"package versions": "软件包版本", "device": "设备", "git": "git 仓库"},
+}
+
+
+def _part(part: str) -> str:
+    """One part of what a trial ran, between Chinese words."""
+    return PARTS.get(part) or f" {part} "
+
+
 def same_code(verdict: str, facts: Facts) -> list[str]:
     """Did all trials run the same code?"""
     runs = words.count(facts["runs"], "trial")
     if verdict == "warn":
         parts = [one["part"] for one in facts["differences"]]
-        headline = f"各次试验的 {parts[0]} 不同"
+        headline = f"各次试验的{_part(parts[0])}不同"
         if len(parts) > 1:
             headline += f"，来源还有 {len(parts) - 1} 处不同"
         evidence = [_difference(one) for one in facts["differences"]]
         together = [one["part"] for one in facts["differences"] if one["goes_with_setting"]]
         if together:
-            evidence.append(f"{together[0]} 的影响看起来会像是设置的影响")
+            evidence.append(f"{_part(together[0])}的影响看起来会像是设置的影响")
         return [headline, *evidence]
     if verdict == "note":
         return ["没有记录能说明代码是否改动过", f"{runs}的软件包和设备相同，但没有 git 仓库"]
@@ -71,11 +82,15 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
     return ["所有试验运行的是同一份代码", f"{runs}：{'，'.join(code)}，软件包和设备相同"]
 
 
+def _value(value: str) -> str:
+    return "无" if value == "none" else value
+
+
 def _difference(one: Facts) -> str:
     groups = one["groups"]
-    shown = [f"{words.count(g['runs'], 'trial')}：{g['value']}" for g in groups[:SHOWN]]
+    shown = [f"{words.count(g['runs'], 'trial')}：{_value(g['value'])}" for g in groups[:SHOWN]]
     more = f"；另有 {len(groups) - SHOWN} 种" if len(groups) > SHOWN else ""
-    return f"{one['part']}：{'；'.join(shown)}{more}{_files(one.get('files') or [])}"
+    return f"{_part(one['part']).strip()}：{'；'.join(shown)}{more}{_files(one.get('files') or [])}"
 
 
 def _files(files: Sequence[str]) -> str:

@@ -101,7 +101,6 @@ LABELS: Mapping[str, str] = {
     "project": "项目",
     # ---- verdicts and states
     "warn": "警告",
-    "bad": "错误",
     "ok": "正常",
     "completed": "已完成",
     "infeasible": "不可行",

@@ -33,8 +33,8 @@ def _headline(facts: Facts) -> str:
     if verdict == "launch":
         sure = words.probability(facts["probability"])
         if margin is not None:
-            return f"上线：变差不超过 {margin:.3g} 的概率为 {sure}"
-        return f"上线：更好的概率为 {sure}"
+            return f"上线：变差不超过 {margin:.3g} 的概率{sure}"
+        return f"上线：更好的概率{sure}"
     if verdict == "keep":
         if margin is not None:
             return f"保留基线：损失可能超过 {margin:.3g}"
@@ -74,7 +74,7 @@ def _probability(facts: Facts) -> str:
     else:
         what = f"{candidate} 优于 {baseline}"
     sure, needed = words.probability(facts["probability"]), words.probability(facts["threshold"])
-    return f"{what} 的概率为 {sure}；上线需要 {needed}"
+    return f"{what} 的概率{sure}；上线需要 {needed}"
 
 
 def _difference(facts: Facts) -> str:

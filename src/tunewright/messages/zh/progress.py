@@ -85,7 +85,7 @@ def _ended_at_a_shell(facts: Facts) -> str:
 
 
 def _findings(facts: Facts) -> str:
-    named = {"warn": "条警告", "note": "条备注", "ok": "项正常", "cannot_judge": "项未判断"}
+    named = {"warn": "条警告", "note": "条提示", "ok": "项正常", "cannot_judge": "项未判断"}
     parts = [f"{facts[kind]} {shown}" for kind, shown in named.items() if facts[kind]]
     return "，".join(parts) or "没有检查结论"
 

@@ -132,7 +132,7 @@ def _settings(facts: Facts) -> str:
 
 def _tally(facts: Facts) -> str:
     return (
-        f"{words.printable(facts['round'])}：{facts['warn']} 条警告，{facts['note']} 条备注，"
+        f"{words.printable(facts['round'])}：{facts['warn']} 条警告，{facts['note']} 条提示，"
         f"{facts['ok']} 项正常，{facts['cannot_judge']} 项无法判断"
     )
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tunewright.actions import ShowTrial
 from tunewright.finding import Finding, Verdict
-from tunewright.messages import Message, Reader, padded, words
+from tunewright.messages import Message, Reader, filled, padded, words
 from tunewright.present.answer import Answer
 from tunewright.present.report_parts import TERSE, Chapter, Entry, entries, lines_of, tally
 from tunewright.present.terminal.round_page import studies_table
@@ -19,11 +19,11 @@ from tunewright.store.results import Results
 # ---- the checklist on a screen: what warns first, as headline, evidence and actions
 
 
-_SIGNS: dict[Verdict, tuple[str, str]] = {
-    "warn": ("warn", "bold yellow"),
-    "note": ("note", "cyan"),
-    "ok": ("ok", "green"),
-    "cannot_judge": ("?", "dim"),
+_STYLES: dict[Verdict, str] = {
+    "warn": "bold yellow",
+    "note": "cyan",
+    "ok": "green",
+    "cannot_judge": "dim",
 }
 _INDENT = 6  # the width of a verdict and the space after it
 
@@ -57,13 +57,13 @@ def _print_found(entry: Entry, width: int, console: Console) -> None:
 
     What is fine or cannot be judged is one line, with its evidence in brackets.
     """
-    sign, style = _SIGNS[entry.verdict]
+    sign = words.phrase(f"verdict_{entry.verdict}")
     terse = entry.verdict in TERSE
     below = " " * (_INDENT + width + 2)
     for place, (about, found) in enumerate(entry.found):
         line = Text(below)
         if place == 0:
-            line = Text(padded(sign, _INDENT), style=style)
+            line = Text(filled(sign, _INDENT), style=_STYLES[entry.verdict])
             line.append(f"{entry.check.ljust(width)}  ", style="" if terse else "bold")
         line.append(words.phrase("of", name=words.printable(about)) if about else "", style="")
         line.append(words.printable(found.headline), style="" if terse else "bold")
