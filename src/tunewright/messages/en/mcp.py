@@ -20,7 +20,7 @@ def _status(facts: Facts) -> str:
     return f"{facts['verdict']}: {counts}"
 
 
-def _decided(facts: Facts) -> str:
+def _decision(facts: Facts) -> str:
     sure = facts["probability"]
     with_ = "" if sure is None else f", better with probability {words.probability(sure)}"
     return f"{facts['verdict']}: {facts['about']}{with_}"
@@ -64,7 +64,7 @@ SENTENCES: dict[str, Template] = {
     "mcp.no_reason": "nothing went wrong",
     "mcp.started": "{kind} of {about} runs in the background as {handle}",
     "mcp.status": _status,
-    "mcp.decided": _decided,
+    "mcp.decided": _decision,
     "mcp.diagnosed": "{run}: {headline}",
     "mcp.diagnosed_nothing": "nothing warns",
     # ---- errors

@@ -18,11 +18,13 @@ def _dry_run(facts: Facts) -> str:
 
 def _status(facts: Facts) -> str:
     counted = facts["counts"].items()
-    counts = "，".join(f"{n} 次{STATUSES.get(one, one)}" for one, n in counted) or "还没有试验"
+    counts = (
+        "，".join(f"{n} 次{STATUSES.get(status, status)}" for status, n in counted) or "还没有试验"
+    )
     return f"{facts['verdict']}：{counts}"
 
 
-def _decided(facts: Facts) -> str:
+def _decision(facts: Facts) -> str:
     sure = facts["probability"]
     with_ = "" if sure is None else f"，更好的概率 {words.probability(sure)}"
     return f"{facts['verdict']}：{facts['about']}{with_}"
@@ -65,7 +67,7 @@ SENTENCES: dict[str, Template] = {
     "mcp.no_reason": "没有出错",
     "mcp.started": "{about} 的 {kind} 在后台运行，句柄 {handle}",
     "mcp.status": _status,
-    "mcp.decided": _decided,
+    "mcp.decided": _decision,
     "mcp.diagnosed": "{run}：{headline}",
     "mcp.diagnosed_nothing": "没有警告",
     # ---- errors
