@@ -19,7 +19,7 @@ LEFT: dict[str, int] = {
     "budgets": 27,
     "campaigns": 167,
     "checks": 242,
-    "cli": 148,
+    "cli": 25,
     "costs": 30,
     "demo": 1,
     "design": 122,
@@ -30,9 +30,9 @@ LEFT: dict[str, int] = {
     "integrations": 28,
     "launches": 124,
     "mcp": 52,
-    "messages": 386,
+    "messages": 52,
     "pipeline": 85,
-    "present": 249,
+    "present": 247,
     "probes": 252,
     "progress": 37,
     "project": 237,
@@ -43,7 +43,7 @@ LEFT: dict[str, int] = {
     "stats": 32,
     "store": 293,
     "testing": 29,
-    "ui": 118,
+    "ui": 22,
 }
 
 
