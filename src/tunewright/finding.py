@@ -117,7 +117,8 @@ class Finding:
 
     def __str__(self) -> str:
         """The verdict, the question and the words on one line."""
-        return f"{self.verdict:12}  {self.check}  {self.about}: {self.words}"
+        about = words.phrase("of", name=self.about)
+        return f"{self.verdict:12}  {self.check}  {about}{self.words}"
 
     def _repr_html_(self) -> str:
         """Headline, evidence and actions as a notebook shows them; actions are calls."""

@@ -161,6 +161,19 @@ def scan(
     )
 
 
+def declared_choices(program: str, folder: Path) -> dict[str, tuple[Any, ...]]:
+    """The only values that options of a program allow, by option, as its source declares them.
+
+    Empty for a program whose source is not there, or that is not written in Python.
+    """
+    try:
+        _, script = _script(program, folder)
+    except Misuse:
+        return {}
+    options = read_program(script).options
+    return {option.name: option.choices for option in options if option.choices}
+
+
 def _as_scanned_option(proposed: Proposed, command_template: Template) -> ScannedOption:
     option = proposed.option
     searched = proposed_range(proposed) if proposed.role == "nuisance" else None

@@ -55,7 +55,7 @@ def _fine(facts: Facts) -> list[str]:
 
 def _evidence(doubt: Facts) -> str:
     runs = f"{doubt['of']} 次试验中的 {doubt['runs']} 次"
-    given, seen = _listed(doubt["given"]), _listed(doubt["seen"])
+    given, seen = _list_of(doubt["given"]), _list_of(doubt["seen"])
     name, option = doubt["name"], doubt["option"]
     if doubt["kind"] == "curves":
         other = "" if doubt["certain"] else "，或者它在本轮次没有影响"
@@ -73,9 +73,9 @@ def _evidence(doubt: Facts) -> str:
     }[doubt["kind"]]
 
 
-def _listed(values: list[object]) -> str:
-    shown = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values[:SHOWN]]
-    return ", ".join(dict.fromkeys(shown))
+def _list_of(values: list[object]) -> str:
+    texts = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values[:SHOWN]]
+    return ", ".join(dict.fromkeys(texts))
 
 
 FINDINGS: dict[str, Callable[[str, Facts], list[str]]] = {"applied": applied}

@@ -28,6 +28,7 @@ from tunewright.design.names import (
     usual_meanings,
 )
 from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
+from tunewright.design.round_file import USUAL
 from tunewright.messages import Message
 from tunewright.project.programs.declared import Declared
 
@@ -135,15 +136,7 @@ _SAVES_TO = re.compile(
 _ADAM = re.compile(r"(^|_)(adam_)?betas?\d?$|(^|_)momentum\d?$")
 
 # where nothing is known of the default
-_USUAL: dict[str, Range] = {
-    "learning_rate": log(1e-4, 1e-1),
-    "weight_decay": log(1e-6, 1e-2),
-    "momentum": log_from_one(0.7, 0.995),
-    "beta1": log_from_one(0.5, 0.99),
-    "beta2": log_from_one(0.5, 0.999),
-    "epsilon": log(1e-10, 1e-6),
-    "clip_norm": log(0.1, 10.0),
-}
+_USUAL: dict[str, Range] = {**USUAL, "clip_norm": log(0.1, 10.0)}
 _WIDE = {"learning_rate": 10.0, "weight_decay": 10.0, "epsilon": 100.0, "clip_norm": 10.0}
 _FROM_ONE = ("momentum", "beta1", "beta2")
 _FRACTION = (
