@@ -12,7 +12,7 @@ from typing import TypeVar
 from tunewright.design.study import Study
 from tunewright.errors import OutOfDate
 from tunewright.messages import Message
-from tunewright.search.search import Positional, Search, Suggestion, told
+from tunewright.search.search import Positional, Search, Suggestion, search_trials
 from tunewright.store.outcome import Outcome
 from tunewright.store.results import Results
 from tunewright.store.store import RoundRecord, Store
@@ -93,4 +93,4 @@ def _suggested(
     if isinstance(search, Positional) and not search.adaptive:
         return [search.at(study, claim.index or 0, 1)[0] for claim in own]
     # claimed and ended trials are the search's state; those to be filled now are not
-    return search.suggest(study, told(results, study), len(own))
+    return search.suggest(study, search_trials(results, study), len(own))
