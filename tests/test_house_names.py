@@ -38,7 +38,7 @@ LEFT: dict[str, int] = {
     "project": 237,
     "receipts": 92,
     "referee": 70,
-    "search": 3,
+    "search": 2,
     "sinks": 51,
     "stats": 7,
     "store": 293,

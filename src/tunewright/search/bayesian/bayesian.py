@@ -22,7 +22,7 @@ from tunewright.search.bayesian.candidates import Acquisition, Tried, every_conf
 from tunewright.search.bayesian.feasibility import log_probability
 from tunewright.search.bayesian.history import History, history
 from tunewright.search.bayesian.model import KEEP_MOST, Model, Recipe, for_search, learn
-from tunewright.search.bayesian.user_prior import UserPrior, declared_beliefs, remaining
+from tunewright.search.bayesian.user_prior import UserPrior, beliefs_of, remaining
 from tunewright.search.halton import Halton
 from tunewright.search.search import Suggestion
 from tunewright.store.results import Results
@@ -86,7 +86,7 @@ class Bayesian:
         """The configurations from which the most is to be gained, each of them new."""
         known = history(study, trials, self.earlier)
         count = int(min(count, known.left))
-        prior = declared_beliefs(known.encoding) if self.recipe.belief else UserPrior(())
+        prior = beliefs_of(known.encoding) if self.recipe.belief else UserPrior(())
         rows = _first_points(known, int(min(count, self._to_cover(known))), prior)
         suggestions = [_suggestion(study, known, row) for row in rows]
         if len(suggestions) < count and len(known.rows):

@@ -130,7 +130,7 @@ class UserPrior:
         return rows
 
 
-def declared_beliefs(encoding: Encoding) -> UserPrior:
+def beliefs_of(encoding: Encoding) -> UserPrior:
     """The beliefs that the study's ranges declare."""
     beliefs = (_column(n, h.range) for n, h in enumerate(encoding.space))
     return UserPrior(tuple(belief for belief in beliefs if belief is not None))
