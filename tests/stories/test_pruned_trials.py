@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tunewright as tw
-from tunewright.checks.positions import losses_of, settled
+from tunewright.checks.positions import losses_of, study_trials
 from tunewright.cli.main import main
 from tunewright.errors import DesignError
 from tunewright.execution.executors import inline
@@ -103,7 +103,7 @@ def test_python_and_shell_stop_the_same_trials(
 
 def test_checks_count_a_pruned_trial_as_no_better_than_its_bound(results: Results) -> None:
     pruned = pruned_of(results)
-    (own,) = settled(results)
+    (own,) = study_trials(results)
     assert len(own.trials) == len(results.trials)
     losses = dict(zip([t.number for t in own.trials], losses_of(results, own.trials), strict=True))
     for trial in pruned:

@@ -31,8 +31,8 @@ from typing import Literal
 
 from tunewright import messages
 from tunewright.advice.proposal import next_name
-from tunewright.design.longer_schedule import share_at_tiny_rate, stretched
-from tunewright.design.names import Area, Meaning, area_of, guess_note, understood, usual_meaning
+from tunewright.design.longer_schedule import share_at_tiny_rate, stretch
+from tunewright.design.names import Area, Meaning, area_of, guess_note, usual_meaning, with_guesses
 from tunewright.design.range import HALF_DECADE, in_digits
 from tunewright.design.ranges import Range, Value, is_number, log
 from tunewright.design.round import Round
@@ -125,7 +125,7 @@ def _lengthened(
     if known is None:
         rule = Message("schedule.kept", {"name": name, "value": declared})
         return Lengthened({}, rule, (Message("schedule.unknown", {"extra": new - old}),))
-    made = stretched(known, old, new)
+    made = stretch(known, old, new)
     rule = made.rule
     told = _told(configuration, _inside(made.schedule), new)
     if told is not None:
@@ -173,9 +173,9 @@ def _schedule(
         warmup = configuration.get(meaning.name("warmup_steps"))
         if warmup is None and (share := _number(configuration, _WARMUP_SHARE)) is not None:
             warmup = round(share * old)
-        if is_number(warmup) and 0 < int(warmup) < old:  # type: ignore[arg-type]
+        if is_number(warmup) and 0 < int(warmup) < old:
             decay = fields.get("decay_steps")
-            steps = int(warmup)  # type: ignore[arg-type]
+            steps = int(warmup)
             fits = not isinstance(decay, int) or decay <= old - steps
             made = Warmup(steps, made) if fits else made
         made.total_steps(old)
@@ -230,7 +230,7 @@ def _spelled(configuration: Mapping[str, Value], names: tuple[str, ...]) -> str 
 def _number(configuration: Mapping[str, Value], names: tuple[str, ...]) -> float | None:
     name = _spelled(configuration, names)
     value = None if name is None else configuration[name]
-    return float(value) if is_number(value) else None  # type: ignore[arg-type]
+    return float(value) if is_number(value) else None
 
 
 @dataclass(frozen=True)
@@ -475,7 +475,7 @@ def trained_steps(results: Results) -> int:
 
 def _understood(results: Results) -> Results:
     """The results with names read by their spelling, where nobody declared what they mean."""
-    return replace(results, meaning=understood(results.meaning, _best(results).configuration))
+    return replace(results, meaning=with_guesses(results.meaning, _best(results).configuration))
 
 
 def _steps_each(results: Results, best: Trial, old: int) -> int:
@@ -537,7 +537,7 @@ def _around(value: Value, searched: Range | None) -> Range | None:
     """Near the value on the scale it was searched on; on a log scale where nothing is known."""
     if not is_number(value):
         return None
-    number = float(value)  # type: ignore[arg-type]
+    number = float(value)
     if searched is not None:
         return searched.near(number)
     if number <= 0:
@@ -551,7 +551,7 @@ def _half_to_double(value: Value, searched: Range) -> Range | None:
     if not is_number(value) or not continuous or searched.scale == "log_from_one":
         return None
     assert searched.ends is not None
-    number, high = float(value), searched.ends[1]  # type: ignore[arg-type]
+    number, high = float(value), searched.ends[1]
     most = high if high <= 1 else math.inf  # a share of training
     low, high = in_digits(number / 2, 4), in_digits(min(number * 2, most), 4)
     return searched.with_ends(low, high) if high > low > 0 else None

@@ -35,7 +35,7 @@ from tunewright.advice.proposal import (
 from tunewright.checks.boundary import BoundaryEvidence, Edge
 from tunewright.checks.infeasible import InfeasibleEvidence, RegionEvidence
 from tunewright.checks.overfitting import OverfittingEvidence
-from tunewright.checks.positions import Axis, axes, settled
+from tunewright.checks.positions import Axis, axes, study_trials
 from tunewright.design.names import area_of
 from tunewright.design.ranges import Range, choices_of
 from tunewright.design.round import Round
@@ -58,7 +58,7 @@ def around_the_best(results: Results, studies: Iterable[int] | None = None) -> d
     wanted = None if studies is None else set(studies)
     found: dict[str, tuple[float, float]] = {}
     ranges: dict[str, Range] = {}
-    for own in settled(results):
+    for own in study_trials(results):
         if wanted is not None and own.study.number not in wanted:
             continue
         for axis in axes(results, own):

@@ -42,7 +42,7 @@ from tunewright.probes.rate_sweep import plan_sweep
 from tunewright.probes.stability import FACTORS, STEPS, stability
 from tunewright.probes.starting_point import ByMeaning
 from tunewright.probes.throughput.batch_size import batch_size
-from tunewright.probes.throughput.size_answer import BatchSizeTerms
+from tunewright.probes.throughput.size_sweep import BatchSizeTerms
 from tunewright.probes.throughput.subject import subject_of
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.probes.train_steps import train_steps
@@ -165,7 +165,7 @@ def _centre(workload: Workload, space: Round) -> float | None:
     if not isinstance(declared, Range) or declared.choices is not None:
         return None
     middle = declared.value(0.5)
-    return float(middle) if is_number(middle) else None  # type: ignore[arg-type]
+    return float(middle) if is_number(middle) else None
 
 
 def _fixed(workload: Workload, space: Round) -> dict[str, Value]:
@@ -296,4 +296,4 @@ def _reaching(campaign: Campaign, found: Mapping[str, Any]) -> Round:
 def _steps(campaign: Campaign) -> int:
     name = campaign.rounds[-1].meaning.name("max_train_steps")
     value = campaign.space.fixed.get(name)
-    return int(value) if is_number(value) else STEPS  # type: ignore[arg-type]
+    return int(value) if is_number(value) else STEPS

@@ -28,9 +28,9 @@ from tunewright.campaigns.step import Step
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.execution.evaluate import Measure, evaluate
-from tunewright.execution.interrupts import Wish
-from tunewright.execution.repeat import repeated
-from tunewright.execution.run import SECONDS_PER_HOUR, heed, supervised, watcher_of
+from tunewright.execution.interrupts import Interrupt
+from tunewright.execution.repeat import run_repeats
+from tunewright.execution.run import SECONDS_PER_HOUR, report_end, run_round, watcher_of
 from tunewright.execution.workload import Purpose, Workload
 from tunewright.launches.lineage import first_baseline, keep_launch
 from tunewright.messages import Message
@@ -53,7 +53,7 @@ class Ending:
     step: Step  # the one that was not done, or "done"
     why: Message | None = None  # None: it came to its end
     summary: Summary | None = None  # of the step that was interrupted
-    wish: Wish = Wish.GO_ON
+    wish: Interrupt = Interrupt.NONE
 
 
 def tune(
@@ -97,7 +97,7 @@ def tune(
         early_stopping=early_stopping,
     )
     if ending.summary is not None:
-        heed(ending.step.about, ending.summary, ending.wish)
+        report_end(ending.step.about, ending.summary, ending.wish)
     return ending.campaign
 
 
@@ -177,12 +177,12 @@ def _perform(
     test: Measure | None,
     seen: Watcher,
     early_stopping: bool,
-) -> tuple[Summary | None, Wish]:
+) -> tuple[Summary | None, Interrupt]:
     workload = replace(workload, purpose=Purpose(campaign.name, step.kind))
     if step.round is not None:
         hours = _hours_left(campaign)
         search = _search(step, campaign)
-        _, summary, wish = supervised(
+        _, summary, wish = run_round(
             step.round,
             workload,
             search=search,
@@ -197,12 +197,12 @@ def _perform(
         else:
             settle(workload, campaign.space, step.probe, seen)
         _link_answer(workload, campaign.name, step.probe)
-        return None, Wish.GO_ON
+        return None, Interrupt.NONE
     assert step.of is not None
     with Store.open(workload.store) as store:
         trial = store.results(step.of.round).trial(step.of.trial)
     if step.times:
-        _, summary, wish = repeated(trial, workload, step.times, seen)
+        _, summary, wish = run_repeats(trial, workload, step.times, seen)
         return summary, wish
     if step.kind == "launch":
         _keep_launch(step, campaign, workload)
@@ -211,7 +211,7 @@ def _perform(
         (found,) = evaluate(trial, workload, test, test=True, progress=seen)
         if not found.metrics:
             raise DesignError("tune.test_set_failed", reason=found.reason)
-    return None, Wish.GO_ON
+    return None, Interrupt.NONE
 
 
 def _shown(step: Step, campaign: Campaign) -> CampaignStep:

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tunewright.actions import Action, Advise, Note, ShowTrial
+from tunewright.actions import Advise, Note, ShowTrial
 from tunewright.checks._doubt import MILD, Doubt, numbers
-from tunewright.checks._followed_rate import followed_rate
+from tunewright.checks._followed_rate import rate_signs
 from tunewright.checks._options import option_signs
 from tunewright.checks._same_curves import same_curves
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number, same_value
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.finding import Evidence, Finding, Verdict
 from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -52,7 +52,7 @@ def applied(results: Results) -> list[Finding]:
     """Ask whether the program used the values that its trials were given."""
     name = results.round.name
     ended = [t for t in results.rows if t.ended and t.configuration]
-    echo, rate = _echoes(results.meaning, ended), followed_rate(results)
+    echo, rate = _echoes(results.meaning, ended), rate_signs(results)
     options, curves = option_signs(results), same_curves(results)
     strongest = (*echo.doubts, *rate.doubts, *options.doubts, *curves.doubts)
     confirmed = (echo.confirmed | rate.follows | curves.acts) - {d.name for d in strongest}
@@ -63,30 +63,25 @@ def applied(results: Results) -> list[Finding]:
         options=options.read,
         curves=curves.compared,
         confirmed=tuple(sorted(confirmed)),
-        doubts=_ordered(strongest, echo.confirmed | rate.follows),
+        doubts=_strongest_first(strongest, echo.confirmed | rate.follows),
     )
     if evidence.doubts:
         warns = any(_warns(doubt) for doubt in evidence.doubts)
         actions = tuple(_actions(name, evidence.doubts[0]))
-        return [_finding(name, "warn" if warns else "note", evidence, actions)]
+        verdict: Verdict = "warn" if warns else "note"
+        return [Finding.of_round("applied", name, verdict, evidence, actions)]
     if evidence.confirmed or evidence.options or evidence.curves > 1:
-        return [_finding(name, "ok", evidence)]
-    why = NotJudged(Message("applied.nothing_shows" if ended else "applied.none_ended"))
-    advice = (Advise("report_applied"),) if ended and not results.imported else (Note(name),)
-    return [_finding(name, "cannot_judge", why, advice)]
-
-
-def _finding(
-    name: str, verdict: Verdict, evidence: Evidence, actions: tuple[Action, ...] = ()
-) -> Finding:
-    return Finding.of_round("applied", name, verdict, evidence, actions)
+        return [Finding.of_round("applied", name, "ok", evidence)]
+    why = Message("applied.nothing_shows" if ended else "applied.none_ended")
+    advice = Advise("report_applied") if ended and not results.imported else Note(name)
+    return [Finding.not_judged("applied", name, why, advice, scope="round")]
 
 
 def _warns(doubt: Doubt) -> bool:
     return doubt.certain and doubt.kind not in MILD
 
 
-def _ordered(doubts: Iterable[Doubt], confirmed: frozenset[str]) -> tuple[Doubt, ...]:
+def _strongest_first(doubts: Iterable[Doubt], confirmed: frozenset[str]) -> tuple[Doubt, ...]:
     """One doubt for each hyperparameter, warnings first; stronger evidence overrules a curve."""
     kept: dict[str, Doubt] = {}
     for doubt in doubts:
@@ -117,19 +112,19 @@ def _echoes(meaning: Meaning, ended: Sequence[Trial]) -> _EchoSigns:
     speaking = [t for t in ended if t.applied]
     by_name: dict[str, list[tuple[Trial, Any]]] = {}
     for trial in speaking:
-        for name, value in _named(meaning, trial):
+        for name, value in _values_by_name(meaning, trial):
             by_name.setdefault(name, []).append((trial, value))
     doubts: list[Doubt] = []
     confirmed = set()
-    for name, told in by_name.items():
-        found = list(_doubts(name, told))
-        doubts += found
-        if not found:
+    for name, reports in by_name.items():
+        doubts_of_name = list(_doubts(name, reports))
+        doubts += doubts_of_name
+        if not doubts_of_name:
             confirmed.add(name)
     return _EchoSigns(tuple(doubts), len(speaking), frozenset(confirmed))
 
 
-def _named(meaning: Meaning, trial: Trial) -> Iterator[tuple[str, Any]]:
+def _values_by_name(meaning: Meaning, trial: Trial) -> Iterator[tuple[str, Any]]:
     """The reported values under the names of the trial's hyperparameters."""
     reported: Mapping[str, Any] = trial.applied or {}
     for name in trial.configuration:
@@ -139,28 +134,34 @@ def _named(meaning: Meaning, trial: Trial) -> Iterator[tuple[str, Any]]:
             yield name, reported[means]
 
 
-def _doubts(name: str, told: Sequence[tuple[Trial, Any]]) -> Iterator[Doubt]:
-    ranks = [(t, v) for t, v in told if _by_rank(t.configuration[name], v)]
-    unequal = [(t, v) for t, v in ranks if not all(_agree(v[0], one) for one in v)]
+def _doubts(name: str, reports: Sequence[tuple[Trial, Any]]) -> Iterator[Doubt]:
+    ranks = [(t, v) for t, v in reports if _by_rank(t.configuration[name], v)]
+    unequal = [(t, v) for t, v in ranks if not all(_agree(v[0], each) for each in v)]
     if unequal:
-        yield _doubt("ranks", name, unequal, len(told))
+        yield _doubt("ranks", name, unequal, len(reports))
         return
-    single = [(t, v[0] if _by_rank(t.configuration[name], v) else v) for t, v in told]
+    single = [(t, v[0] if _by_rank(t.configuration[name], v) else v) for t, v in reports]
     other = [(t, v) for t, v in single if not _agree(t.configuration[name], v)]
     if not other:
         return
     ratios = [v / t.configuration[name] for t, v in single if _both(t.configuration[name], v)]
     scaled = len(ratios) == len(single) and len(ratios) > 2 and _agree(min(ratios), max(ratios))
     distinct = len({t.configuration[name] for t, _ in single}) > 2
-    yield _doubt("scaled" if scaled and distinct else "echo", name, other, len(told))
+    yield _doubt("scaled" if scaled and distinct else "echo", name, other, len(reports))
 
 
-def _doubt(kind: Any, name: str, told: Sequence[tuple[Trial, Any]], of: int) -> Doubt:
-    trials = [trial for trial, _ in told]
+def _doubt(kind: Any, name: str, reports: Sequence[tuple[Trial, Any]], of: int) -> Doubt:
+    trials = [trial for trial, _ in reports]
     given = tuple(t.configuration[name] for t in trials[:3])
-    seen = tuple(v for _, v in told[:3])
+    seen = tuple(v for _, v in reports[:3])
     return Doubt(
-        kind=kind, name=name, runs=len(told), of=of, trials=numbers(trials), given=given, seen=seen
+        kind=kind,
+        name=name,
+        runs=len(reports),
+        of=of,
+        trials=numbers(trials),
+        given=given,
+        seen=seen,
     )
 
 
@@ -190,6 +191,6 @@ def _agree(given: Any, reported: Any) -> bool:
     if isinstance(given, bool) != isinstance(reported, bool):
         return str(given).lower() == str(reported).lower()
     if isinstance(given, str) and isinstance(reported, str):
-        one, other = given.lower(), reported.lower()
-        return one == other or other.rpartition(".")[2] == one
+        text, other = given.lower(), reported.lower()
+        return text == other or other.rpartition(".")[2] == text
     return same_value(given, reported)

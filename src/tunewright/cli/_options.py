@@ -345,7 +345,7 @@ def packed(pack: str, on: str, workers: int | None) -> Packed:
         raise Misuse("option.not_with_pack", option=other)
     if pack != "auto" and not pack.isdecimal():
         raise Misuse("option.bad_pack", pack=pack)
-    return Packed(None if pack == "auto" else int(pack), device=devices.found() or 0)
+    return Packed(None if pack == "auto" else int(pack), device=devices.visible_devices() or 0)
 
 
 def _on_slurm(workers: int | None, given: list[str]) -> Slurm:

@@ -18,7 +18,7 @@ from tunewright.present.figures.probe_plots import batch_scaling, steps_to_fit
 from tunewright.present.terminal.screen import cell, say, screen, show_json, table
 from tunewright.probes.critical_batch import CriticalBatch, critical_batch as ask_critical_batch
 from tunewright.probes.longer import SHARE, TIMES, Longer, longer as ask_longer
-from tunewright.probes.noise_scale import logged_noise_scale
+from tunewright.probes.noise_scale import noise_scale_of_trial
 from tunewright.probes.train_steps import TrainSteps, train_steps as ask_train_steps
 from tunewright.progress.watcher import Watcher
 from tunewright.remedies import use
@@ -235,7 +235,7 @@ def _look_first(
         )
     small, big = sizes
     with open_store(store) as opened:
-        found = logged_noise_scale(opened.results(round), small, big, small_norm)
+        found = noise_scale_of_trial(opened.results(round), small, big, small_norm)
     if json:
         show_json(found.to_data())
     else:

@@ -26,8 +26,8 @@ from tunewright.present.terminal.proposal_page import print_answer
 from tunewright.present.terminal.screen import cell, say, screen, show_json, table
 from tunewright.probes.throughput.batch_size import batch_size as probe_batch_size
 from tunewright.probes.throughput.input_bound import InputBound, input_bound as probe_input_bound
-from tunewright.probes.throughput.knee import gain
-from tunewright.probes.throughput.size_answer import BatchSizes, BatchSizeTerms, Cost
+from tunewright.probes.throughput.size_answer import BatchSizes, Cost
+from tunewright.probes.throughput.size_sweep import BatchSizeTerms, gain
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.progress.choose import on_screen
 from tunewright.project._project import find_function

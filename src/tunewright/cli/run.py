@@ -46,7 +46,7 @@ from tunewright.design.workload_file import read_toml, unknown_key
 from tunewright.errors import Damaged, DesignError, Misuse, TunewrightError
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.join import LISTED, as_begun, recorded_list
-from tunewright.execution.repeat import repeated
+from tunewright.execution.repeat import run_repeats
 from tunewright.execution.run import load, supervise
 from tunewright.importers.files import csv_columns, text_in
 from tunewright.messages import Message, label, worded, words
@@ -438,7 +438,7 @@ def repeat(
             cost = of_repeat(trial, workload, times).priced(price)
             show_cost(cost, answering.json, round=found.round.name, trial=trial.number)
             return
-        repeats, summary, _ = repeated(trial, workload, times, watch)
+        repeats, summary, _ = run_repeats(trial, workload, times, watch)
     judged = repeats.judged_by(results.objective)
     data = facts.of_repeats(judged, summary.why)
 

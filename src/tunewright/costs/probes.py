@@ -130,7 +130,7 @@ def _longer(start: ByMeaning, asked: Asked) -> list[Trainings]:
     results: Results = asked["results"]
     known = start.known or results.best()
     steps = length = start.max_train_steps
-    last = max((int(c.steps[-1]) for c in known.curves.values() if len(c)), default=steps)
+    last = known.curves.last_step or steps
     done = branching_point(results, known).step / max(last, 1)
     share = asked.get("share")
     more = length * (1 + (SHARE if share is None else float(share)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.checks.spacing import LONGEST, spaced
+from tunewright.checks.spacing import LONGEST, at_equal_steps
 from tunewright.messages import Message
 from tunewright.stats.noise import FEWEST, Floats, NoisyCurves, noisy_curves
 from tunewright.store.curves import Curve
@@ -32,7 +32,7 @@ class ReadCurve:
 
     def table(self, longest: int = LONGEST) -> tuple[Floats, Floats] | None:
         """Finite points at equal steps, at most so many; None where that cannot be had."""
-        found = spaced(Curve(self.steps.astype(np.int64), self.values), longest)
+        found = at_equal_steps(Curve(self.steps.astype(np.int64), self.values), longest)
         return None if found is None else (found[0].astype(np.float64), found[1])
 
     def noisy(self) -> tuple[Floats, NoisyCurves] | None:

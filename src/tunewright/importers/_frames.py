@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from tunewright.design.conditions import Fixed, Hyperparameter, holds
-from tunewright.design.names import Meaning, guess_note, understood
+from tunewright.design.names import Meaning, guess_note, with_guesses
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
@@ -104,7 +104,7 @@ def frames(
         made.append(_trial(round, layout, row, numbers[identity], logged, problems))
     problems.refuse()
     kept = [trial for trial in made if trial is not None]
-    meaning = understood(Meaning(means or {}), round.names, sorted(metrics))
+    meaning = with_guesses(Meaning(means or {}), round.names, sorted(metrics))
     results = Results.from_parts(round, objective, kept, meaning=meaning)
     notes = tuple(note.text for note in guess_note(meaning))
     return replace(results, notes=(*results.notes, *notes))

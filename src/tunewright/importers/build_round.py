@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypedDict
 
 from tunewright.design.guards import is_seed
-from tunewright.design.names import Meaning, guess_note, understood
+from tunewright.design.names import Meaning, guess_note, with_guesses
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
@@ -94,7 +94,7 @@ def _meaning(
     """What names mean: as the user declares, else by their usual spelling."""
     names = dict.fromkeys(name for trial in trials for name in trial.configuration)
     metrics = dict.fromkeys(name for trial in trials for name in trial.points)
-    found = understood(Meaning(said), names, metrics)
+    found = with_guesses(Meaning(said), names, metrics)
     return found, tuple(guess_note(found))
 
 

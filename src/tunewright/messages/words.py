@@ -159,6 +159,17 @@ def duration(seconds: float) -> str:
     return f"{whole // DAY}d{whole % DAY // HOUR:02d}h"
 
 
+def rough_duration(seconds: float) -> str:
+    """A length of time in one unit.
+
+    >>> rough_duration(42), rough_duration(600), rough_duration(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 def duration_range(low_s: float, high_s: float) -> str:
     """Two lengths of time as a range; an estimate is never one number.
 

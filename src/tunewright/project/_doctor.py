@@ -104,7 +104,7 @@ def _versions() -> Iterator[Examined]:
 
 
 def _machine() -> Iterator[Examined]:
-    facts = {"cuda": devices.found(), "cores": devices.cores()}
+    facts = {"cuda": devices.visible_devices(), "cores": devices.cores()}
     yield _made("devices", "ok", _found("devices", **facts))
 
 

@@ -10,7 +10,7 @@ from tunewright import stores
 from tunewright.actions import Advise, RunTrials
 from tunewright.design import presets
 from tunewright.design.objective import Objective
-from tunewright.design.round_file import asked_about, template
+from tunewright.design.round_file import question_of, template
 from tunewright.design.workload_file import read_toml, toml_key, toml_value
 from tunewright.errors import Misuse
 from tunewright.execution.command import command
@@ -151,7 +151,7 @@ def new(
         encoding="utf-8",
     )
     have_one = set() if ready is None else {line.name for line in ready.lines}
-    have_one.discard(asked_about(name, names, workload.meaning) or "")
+    have_one.discard(question_of(name, names, workload.meaning) or "")
     without = tuple(one for one in names if one not in have_one)
     return NewRound(name, path, tuple(names), without, ready)
 

@@ -10,8 +10,8 @@ from tunewright.launches.asked import RECORDED, question_from
 from tunewright.launches.lineage import BY_SPLIT
 from tunewright.receipts._rounds import round_data
 from tunewright.store.launches import Launched, Place
+from tunewright.store.plain_json import objective_from
 from tunewright.store.results import Repeats, Results
-from tunewright.store.rounds import objective_from
 from tunewright.store.store import Store
 
 # what a decision is: derived again, it must be the same

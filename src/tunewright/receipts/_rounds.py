@@ -16,9 +16,9 @@ from tunewright.design.round_file import as_data, from_data
 from tunewright.messages import Message
 from tunewright.receipts._curves import curves_data, curves_from
 from tunewright.store.outcome import decode, encode
+from tunewright.store.plain_json import meaning_data, meaning_from, objective_data, objective_from
 from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results
-from tunewright.store.rounds import meaning_data, meaning_from, objective_data, objective_from
 from tunewright.store.trial import Trial
 
 _AS_THEY_ARE = (

@@ -61,7 +61,7 @@ class Written:
 
 def state_file(store: Store, record: RoundRecord, sink: Sink) -> Path:
     """Where a sink's file of a round stands."""
-    root = store.trial_root(Path(record.folder) if record.folder else None)
+    root = store.root_of(record)
     return inside(root, record.directory) / FOLDER / f"{sink.mark}.json"
 
 

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tunewright.execution.executors.executor import Assignment
+from tunewright.execution.executors.executor import Assignment, as_assignment, as_fields
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.pooled import Load
 from tunewright.execution.processes.frames import Receiver, encoded
 from tunewright.execution.processes.process import python_path
-from tunewright.execution.processes.worker import as_assignment, as_fields
 
 _TASK_MODULE = "tunewright.execution.executors.slurm.task"
 SCRIPT, _LOAD, _TASKS, ALIVE = "job.sh", "load", "tasks.json", "alive"

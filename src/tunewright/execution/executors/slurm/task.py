@@ -137,7 +137,7 @@ def main(arguments: list[str], index: int | None = None) -> int:
     watch = Watch(batch, place, assignment, order)
     for number in (signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, watch.hear)
-    own = devices.found() if order.gpus else ()
+    own = devices.visible_devices() if order.gpus else ()
     environment = {"OMP_NUM_THREADS": str(devices.cores()), **os.environ}
     environment[PARENT_HEARS_SIGTERM] = "1"
     if not order.gpus:
