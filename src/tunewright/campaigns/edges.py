@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from tunewright.advice.proposal import names_of, searched_ranges, with_ranges
+from tunewright.advice.proposal import names_of, ranges_by_column, with_ranges
 from tunewright.campaigns.campaign import Campaign
 from tunewright.checks.boundary import natural_bound
 from tunewright.design.ranges import Range
@@ -27,7 +27,7 @@ def beyond(
     campaign: Campaign, results: Results, near: float = _NEAR
 ) -> tuple[Round, dict[str, Range]] | None:
     """The round with the ends moved that the best trials press against, and which; None: none."""
-    own, names = searched_ranges(results.round), names_of(results.round)
+    own, names = ranges_by_column(results.round), names_of(results.round)
     top = results.top(_BEST)
     moved: dict[str, Range] = {}
     for column, range in own.items():
@@ -50,7 +50,7 @@ def beyond(
 
 def reaching(base: Round, moved: dict[str, Range]) -> Round:
     """A round around the best that reaches out to the ends that were moved."""
-    own, ranges = searched_ranges(base), {}
+    own, ranges = ranges_by_column(base), {}
     for column, wide in moved.items():
         range = own.get(column)
         if range is None or range.ends is None or wide.ends is None:
@@ -88,7 +88,7 @@ def _moved(
     """The range with one end moved out; None where no value can lie beyond it."""
     widest = range
     for other in campaign.searched:
-        known = searched_ranges(other.round).get(column)
+        known = ranges_by_column(other.round).get(column)
         if known is not None:
             widest = widest.hull(known)
     if range.ends is None or widest.ends is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tunewright.advice.extend import first_length
-from tunewright.advice.proposal import unasked
+from tunewright.advice.proposal import without_question
 from tunewright.campaigns.campaign import Definition, standing_baseline
 from tunewright.campaigns.probe import abilities
 from tunewright.campaigns.train_longer import at_length, check_lengths
@@ -171,7 +171,7 @@ def as_space(
 ) -> Round:
     """The space as a round: ranges, lists and conditions are searched, plain values are fixed."""
     if isinstance(space, Round):
-        roles = unasked(space)
+        roles = without_question(space)
         made = replace(
             space,
             name=name,

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tunewright.advice.extend import extension, lengthened
-from tunewright.advice.length import Agreement, compared
+from tunewright.advice.extend import changes_for_length, extension
+from tunewright.advice.length import Agreement, agreement_of
 from tunewright.campaigns.campaign import Campaign, Contender
 from tunewright.campaigns.step import Shares, Step, named
 from tunewright.design.names import Meaning
@@ -71,7 +71,7 @@ def ranks_alike(campaign: Campaign) -> Agreement | None:
         if (twin := _twin(campaign, trial)) is not None
     ]
     short, long = (np.array(losses, dtype=float) for losses in zip(*pairs, strict=True))
-    return compared(short, long)
+    return agreement_of(short, long)
 
 
 def longer_default(campaign: Campaign) -> dict[str, Value] | None:
@@ -147,7 +147,7 @@ def at_length(
     configuration: Mapping[str, Value], meaning: Meaning, old: int, new: int
 ) -> dict[str, Value]:
     """A configuration for more steps, its schedule by the playbook's rules."""
-    made = lengthened(configuration, meaning, old, new)
+    made = changes_for_length(configuration, meaning, old, new)
     kept = {n: v for n, v in configuration.items() if n not in made.dropped}
     return {**kept, **made.values, meaning.name("max_train_steps"): new}
 
