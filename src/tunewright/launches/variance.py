@@ -41,7 +41,7 @@ from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
 from tunewright.launches.arm import Arm
 from tunewright.launches.launch import FEWEST_SPLITS
-from tunewright.launches.looks import as_recorded, known_splits, replicate, replicates, resplit
+from tunewright.launches.looks import arm_on_splits, as_recorded, replicate, replicates, resplit
 from tunewright.messages import Message, markup, words
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Summary, Watcher
@@ -123,22 +123,22 @@ def by_split(arm: Arm) -> Spread | None:
 
 def examples_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
     """What the trials kept per example, averaged over them; None if none kept anything."""
-    found = _runs_of(results, trials)
-    return None if found is None else np.asarray(found.mean(axis=0))
+    rows = _runs_of(results, trials)
+    return None if rows is None else np.asarray(rows.mean(axis=0))
 
 
 def _runs_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
     """What each of the trials kept per example, a row for each that did; None if none did."""
-    found = []
+    rows = []
     for trial in trials:
         path = Path(results.root, trial.folder, FILE) if results.root and trial.folder else None
         if path is not None and path.is_file():
-            found.append(_read(path))
-    if not found:
+            rows.append(_read(path))
+    if not rows:
         return None
-    if len({len(own) for own in found}) > 1:
+    if len({len(row) for row in rows}) > 1:
         raise DesignError("launch.trials_differ_in_examples", file=FILE)
-    return np.stack(found)
+    return np.stack(rows)
 
 
 def _read(path: Path) -> Floats:
@@ -181,7 +181,7 @@ def from_replicates(replicates: Sequence[Results], study: int) -> Spread | None:
     return _over(bests, "variance.studies")
 
 
-def luck_of_gain(
+def study_spread_of_gain(
     candidate: Results,
     candidate_study: int,
     baseline: Results,
@@ -200,9 +200,15 @@ def luck_of_gain(
     if min(np.isfinite(a).sum(), np.isfinite(b).sum()) < _FEWEST_TRIALS:
         return None
     if candidate.round.name == baseline.round.name and candidate_study != baseline_study:
-        mine, others = _by_index(candidate, candidate_study), _by_index(baseline, baseline_study)
-        points = sorted(mine.keys() & others.keys())
-        a, b = (np.array([own[point] for point in points]) for own in (others, mine))
+        candidate_losses, baseline_losses = (
+            _by_index(candidate, candidate_study),
+            _by_index(baseline, baseline_study),
+        )
+        points = sorted(candidate_losses.keys() & baseline_losses.keys())
+        a, b = (
+            np.array([losses_at[point] for point in points])
+            for losses_at in (baseline_losses, candidate_losses)
+        )
         halves = shared_halves(a, b)
     else:
         halves = separate_halves(a, b)
@@ -228,12 +234,12 @@ def _best(results: Results, study: int) -> float:
 
 def _by_index(results: Results, study: int) -> dict[int, float]:
     """The loss at each point of the study's sequence."""
-    for own in settled(results):
-        if own.study.number == study:
-            losses = losses_of(results, own.trials)
+    for positions in settled(results):
+        if positions.study.number == study:
+            losses = losses_of(results, positions.trials)
             return {
                 trial.index: float(loss)
-                for trial, loss in zip(own.trials, losses, strict=True)
+                for trial, loss in zip(positions.trials, losses, strict=True)
                 if trial.index is not None
             }
     return {}
@@ -241,9 +247,9 @@ def _by_index(results: Results, study: int) -> dict[int, float]:
 
 def _losses(results: Results, study: int) -> Floats:
     """The losses of a study's trials in the order of their points, infinite where infeasible."""
-    for own in settled(results):
-        if own.study.number == study:
-            return losses_of(results, own.trials)
+    for positions in settled(results):
+        if positions.study.number == study:
+            return losses_of(results, positions.trials)
     return np.empty(0)
 
 
@@ -281,14 +287,14 @@ class Variances(Facts):
         facts = {"round": self.round, "metric": self.metric}
         title = Message("card.variances", facts).text
         seedless = {"trials": list(self.seedless)}
-        said = [messages.text("repeat.identical", seedless)] if self.seedless else []
+        lines = [messages.text("repeat.identical", seedless)] if self.seedless else []
         calls = [(action.call, action.text) for action in self.missing.values()]
-        return markup.card(title, said, table=markup.Table(columns, rows), actions=calls)
+        return markup.card(title, lines, table=markup.Table(columns, rows), actions=calls)
 
     def __str__(self) -> str:
         """One line for each that is known."""
         known = [self.trial, *self.study.values(), self.data, self.data_of_gain, self.splits]
-        lines = [str(one) for one in known if one is not None]
+        lines = [str(spread_) for spread_ in known if spread_ is not None]
         if self.seedless:
             lines.insert(0, messages.text("repeat.identical", {"trials": list(self.seedless)}))
         return "\n".join(lines) or messages.text("variance.nothing_known", {})
@@ -333,7 +339,7 @@ def variance(
     with Store.open(address, create=False) as opened:
         own = as_recorded(opened, results.round.name, results)
         best = own.top(1)
-        arm = known_splits(opened, own, best[0]) if best else None
+        arm = arm_on_splits(opened, own, best[0]) if best else None
         found = variances_of(own, replicates(opened, own.round), arm)
     stopped = _stopped(summary)
     return replace(found, interrupted=True) if stopped else found

@@ -17,7 +17,7 @@ import tunewright
 from tunewright.advice.proposal import ranges_by_column, with_ranges
 from tunewright.budgets.spending import spending
 from tunewright.campaigns.campaign import Campaign, message_of
-from tunewright.campaigns.probe import skipped
+from tunewright.campaigns.probe import left_alone
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.checks.checklist import check
 from tunewright.costs.tune import spent_on
@@ -128,7 +128,7 @@ def _found(campaign: Campaign) -> Iterator[Message]:
     alike = ranks_alike(campaign)
     if alike is not None:
         yield Message("campaign.lengths", {"says": str(alike.says)})
-    for line in skipped(campaign):
+    for line in left_alone(campaign):
         yield Message("campaign.left_out", {"what": str(line)})
 
 
