@@ -159,13 +159,10 @@ def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     choices = [{first: added[first]}]  # one at a time is cheaper, and shows which helps
     if len(added) > 1:
         choices.append(added)
-    facts = {"not_fit": not_fit(results)}
+    fit = not_fit(results)
+    code = "proposal.regularise"
     return [
-        proposal(
-            *("regularise", "proposal.regularise", overfit, _with(round, ranges)),
-            ranges=ranges,
-            **facts,
-        )
+        proposal("regularise", code, overfit, _with(round, ranges), ranges=ranges, not_fit=fit)
         for ranges in choices
     ]
 
@@ -232,8 +229,8 @@ def _stronger(
         )
     except DesignError:
         return []
-    facts = {"ranges": stronger, "not_fit": not_fit(results)}
-    return [proposal("regularise", "proposal.stronger", overfit, stronger_round, **facts)]
+    code, fit = "proposal.stronger", not_fit(results)
+    return [proposal("regularise", code, overfit, stronger_round, ranges=stronger, not_fit=fit)]
 
 
 def _none(overfit: Sequence[Finding], known: Sequence[str]) -> list[Proposal]:
@@ -250,8 +247,8 @@ def finish(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     run = (RunTrials(results.round.name),)
     if not laid_out:
         return [proposal("finish", "proposal.no_trial_has_run", actions=run)]
-    facts = {"left": left, "trials_in_all": laid_out}
-    return [proposal("finish", "proposal.unfinished", actions=run, **facts)]
+    code = "proposal.unfinished"
+    return [proposal("finish", code, actions=run, left=left, trials_in_all=laid_out)]
 
 
 def suspect(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -261,8 +258,8 @@ def suspect(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     if not broken:
         if not results.size or results.top(1) or results.unfinished:
             return []
-        show, facts = (ShowRound(name),), {"trials_in_all": results.size}
-        return [proposal("repair", "proposal.none_completed", actions=show, **facts)]
+        code, show = "proposal.none_completed", (ShowRound(name),)
+        return [proposal("repair", code, actions=show, trials_in_all=results.size)]
     actions = [action for f in broken for action in f.actions if action.argv] or [ShowRound(name)]
     distinct = tuple(dict.fromkeys(actions))
     return [proposal("repair", "proposal.suspect", broken, actions=distinct)]

@@ -66,10 +66,10 @@ def _longer(results: Results, because: Sequence[Finding], code: str) -> list[Pro
         steps = TIMES * steps_of_training(results)
         longer = extension(results, steps)
     except TunewrightError as error:
-        facts: dict[str, Any] = {"problems": error.problems}
-        return [proposal("longer", "proposal.longer_impossible", because, **facts)]
+        code = "proposal.longer_impossible"
+        return [proposal("longer", code, because, problems=error.problems)]
     extend = (Extend(results.round.name, steps),)
-    facts = {"steps": steps, "rule": longer.rule, "lengths": increasing(steps)}
+    facts: dict[str, Any] = {"steps": steps, "rule": longer.rule, "lengths": increasing(steps)}
     return [proposal("longer", code, because, longer.round, extend, **facts)]
 
 
@@ -96,8 +96,8 @@ def shorter(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
         Message("change.steps", {"steps": long, "before": now}),
         fixed={**results.round.fixed, name: long},
     )
-    facts = {"steps": long, "before": now}
-    return [proposal("shorter", "proposal.shorter", saturated, shorter_round, **facts)]
+    code = "proposal.shorter"
+    return [proposal("shorter", code, saturated, shorter_round, steps=long, before=now)]
 
 
 @dataclass(frozen=True)

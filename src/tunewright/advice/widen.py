@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -115,8 +116,8 @@ def narrow(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     if narrow_round is None:
         return []
     sparse = warnings(findings, "density")
-    facts = {"ranges": ranges, "left": size(results, ranges)}
-    return [proposal("narrow", "proposal.narrow", sparse, narrow_round, **facts)]
+    left = size(results, ranges)
+    return [proposal("narrow", "proposal.narrow", sparse, narrow_round, ranges=ranges, left=left)]
 
 
 def leave_out(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -195,7 +196,7 @@ def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     wide_round = _in_wider_ranges(results.round, wider, lists)
     if wide_round is None:
         return []
-    facts = {
+    facts: dict[str, Any] = {
         "ranges": {**wider, **lists},
         "trials": wide_round.trials_per_study,
         "trials_before": results.round.trials_per_study,
@@ -294,8 +295,8 @@ def _beyond(
         )
     except DesignError:
         return None
-    facts = {"ranges": ranges, "trials": trials}
-    return proposal("widen", "proposal.widen_beyond", crowded, wide_round, **facts)
+    code = "proposal.widen_beyond"
+    return proposal("widen", code, crowded, wide_round, ranges=ranges, trials=trials)
 
 
 def reaching(old: Range, wide: Range, best: Range) -> Range:
