@@ -14,8 +14,8 @@ import tunewright as tw
 from tunewright.campaigns.campaign import (
     Contender,
     configurations,
+    count_untried,
     read_campaign,
-    untried_configurations,
 )
 from tunewright.campaigns.plan import next_step, verdict_of
 from tunewright.campaigns.request import TuneTerms, define
@@ -109,7 +109,7 @@ def test_a_finite_space_comes_to_its_end(tmp_path):
     assert all(t.ended for r in found.rounds for t in r.trials)
     assert found.best == {"opt": "a", "act": False, "max_train_steps": 10}
     assert configurations(found.space) == 6
-    assert untried_configurations(found.space, found.searched) >= 0
+    assert count_untried(found.space, found.searched) >= 0
 
 
 @pytest.mark.parametrize("trials", [16, 18, 20, 24])

@@ -506,7 +506,7 @@ def _for_longer_round(
         return Extended(name, "fixed", steps, rung, Message("extend.new_length"))
     if name in schedule.dropped:
         return Extended(name, "dropped", value, rung, Message("extend.unused"))
-    searched = _searched_range(results, best, name)
+    searched = _range_of(results, best, name)
     if name in schedule.values:
         new = schedule.values[name]
         if searched is not None and (moved := _half_to_double(new, searched)) is not None:
@@ -527,7 +527,7 @@ def _for_longer_round(
     return Extended(name, "fixed", value, rung, Message(f"extend.{rung.likelihood}"))
 
 
-def _searched_range(results: Results, best: Trial, name: str) -> Range | None:
+def _range_of(results: Results, best: Trial, name: str) -> Range | None:
     """The range a hyperparameter of the best trial was drawn from; None if it had one value."""
     for h in results.studies[best.study].space:
         if h.name == name and h.column in best.unit:

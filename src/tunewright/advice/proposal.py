@@ -57,7 +57,7 @@ def most_trials(round: Round) -> int | None:
     return None if None in counts else max(count for count in counts if count is not None)
 
 
-def untried_configurations(results: Results) -> int | None:
+def count_untried(results: Results) -> int | None:
     """The configurations that no trial has had, in the study with most of them; None: no limit."""
     most = 0
     for study in results.studies:

@@ -125,7 +125,7 @@ def configurations(round: Round) -> float:
     return min(math.inf if count is None else count for count in counts)
 
 
-def untried_configurations(round: Round, searched: Sequence[Results]) -> float:
+def count_untried(round: Round, searched: Sequence[Results]) -> float:
     """How many configurations of a round no trial of the search has tried."""
     names = round.nuisance.keys()
     tried = {
@@ -159,10 +159,11 @@ def message_of(probe_answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return {"code": "legacy", "text": probe_answer["says"]} if probe_answer.get("says") else None
 
 
-def chosen_values(answers: Answers) -> dict[str, Value]:
+def values_by_probes(answers: Answers) -> dict[str, Value]:
     """Every value that a probe chose.
 
-    >>> chosen_values([{"probe": "batch_size", "settings": {"batch_size": 256}}, {"probe": "clip"}])
+    >>> size = {"probe": "batch_size", "settings": {"batch_size": 256}}
+    >>> values_by_probes([size, {"probe": "clip"}])
     {'batch_size': 256}
     """
     values: dict[str, Value] = {}
@@ -271,7 +272,7 @@ class Campaign:
     def space(self) -> Round:
         """What is searched, with what its probes have chosen."""
         space = self.definition.space
-        known = {n: v for n, v in chosen_values(self.probes).items() if n not in space.nuisance}
+        known = {n: v for n, v in values_by_probes(self.probes).items() if n not in space.nuisance}
         return replace(space, fixed={**space.fixed, **known}) if known else space
 
     @property

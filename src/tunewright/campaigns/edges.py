@@ -33,7 +33,7 @@ def beyond(
     for column, range in ranges.items():
         if range.choices is not None or names[column] not in results.round.nuisance:
             continue
-        side = _pressed_end(
+        side = _end_under_pressure(
             results, column, [t.unit[column] for t in top if column in t.unit], near
         )
         if side is not None:
@@ -64,7 +64,7 @@ def reaching(base: Round, moved: dict[str, Range]) -> Round:
     return replace(base, nuisance=with_ranges(base.nuisance, ranges)) if ranges else base
 
 
-def _pressed_end(
+def _end_under_pressure(
     results: Results, column: str, units: list[float], near: float
 ) -> Literal["low", "high"] | None:
     """The end of a range at which the best lie, where trials can be trained at all."""

@@ -30,7 +30,7 @@ from tunewright.campaigns.campaign import (
     Contender,
     answer,
     configurations,
-    untried_configurations,
+    count_untried,
     without_suggestion,
 )
 from tunewright.campaigns.edges import LEANS, beyond, reaching
@@ -241,7 +241,7 @@ def _search(campaign: Campaign, parts: Shares) -> Step | None:
         return None
     free = campaign.left - max(0, parts.kept_back - _count_repeats(campaign))
     exploits = campaign.of_kind("exploit")
-    known = sum(bool(one.repeats) for one in campaign.ranked())
+    known = sum(bool(contender.repeats) for contender in campaign.ranked())
     if exploits and known > 1:
         return None  # the finalists are under way: there is no way back
     if not exploits and not known:
@@ -286,7 +286,7 @@ def _beyond(campaign: Campaign, free: int) -> Step | None:
         return None
     wide_round, moved = wider
     trials = max(FEWEST, free // 2) if free >= 2 * FEWEST else free
-    trials = int(min(trials, untried_configurations(wide_round, campaign.searched)))
+    trials = int(min(trials, count_untried(wide_round, campaign.searched)))
     if trials < 1:
         return None
     ranges = {column: str(range) for column, range in moved.items()}
@@ -307,7 +307,7 @@ def _exploit(campaign: Campaign, free: int, under_way: Round | None) -> Step | N
             return None
         more = min(free, max(FEWEST, under_way.trials_per_study // 2))
         more = int(min(more, configurations(under_way) - under_way.trials_per_study))
-        if more < 1 or untried_configurations(under_way, campaign.searched) < 1:
+        if more < 1 or count_untried(under_way, campaign.searched) < 1:
             return None
         bayesian_round = replace(under_way, trials_per_study=under_way.trials_per_study + more)
         gain = None if seen is None else seen.gain
@@ -322,7 +322,7 @@ def _exploit(campaign: Campaign, free: int, under_way: Round | None) -> Step | N
     if leans is not None:
         base = reaching(base, leans[1])
     trials = math.ceil(free / 2) if free >= 4 * FEWEST else free
-    trials = int(min(trials, untried_configurations(base, campaign.searched)))
+    trials = int(min(trials, count_untried(base, campaign.searched)))
     if trials < 1:
         return None  # every configuration was tried
     why = None if wider is None else reason_of(wider).to_data()

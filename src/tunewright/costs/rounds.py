@@ -146,8 +146,8 @@ def of_repeat(trial: Trial, workload: Workload, times: int) -> CostEstimate:
         results = store.results(round_of(store, trial).name)
     number = trial.number if trial.origin is None else trial.origin[1]
     there = results.repeats(number) if number is not None else ()
-    ended = sum(own.ended for own in there)
+    ended = sum(repeat.ended for repeat in there)
     alike = (trial, *there)
-    own = [Timing(one.seconds) for one in alike if one.ended and one.attempts]
+    timed_runs = [Timing(run.seconds) for run in alike if run.ended and run.attempts]
     left = Trainings(max(0, times - ended))
-    return estimate([left], own, replace(workload), "round")
+    return estimate([left], timed_runs, replace(workload), "round")

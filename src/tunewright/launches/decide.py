@@ -69,7 +69,7 @@ def _without_probability(case: Case) -> Message:
             "candidate_mean": candidate.mean,
             "baseline_mean": baseline.mean,
             "gain": case.difference,
-            **_required_gain(case),
+            **_gain_terms(case),
         },
     )
 
@@ -83,7 +83,7 @@ def _sureness(case: Case) -> Message:
             "baseline": case.baseline.label,
             "probability": case.probability(),
             "threshold": case.threshold,
-            **_required_gain(case),
+            **_gain_terms(case),
         },
     )
 
@@ -128,7 +128,7 @@ def errors(case: Case, rate: float) -> Message:
     return Message(
         "launch.false_launches",
         {
-            **_required_gain(case),
+            **_gain_terms(case),
             "candidates": case.candidates,
             "rate": rate,
             "at_most": case.plan.looks == (1,) or case.must_exceed > 0,
@@ -136,7 +136,7 @@ def errors(case: Case, rate: float) -> Message:
     )
 
 
-def included(spreads: Sequence[Spread]) -> list[Message]:
+def variance_reasons(spreads: Sequence[Spread]) -> list[Message]:
     """Which variances beside that of the seeds the interval includes."""
     return [
         Message("launch.variance_included", {"source": s.source, "sd": s.sd, "how": s.how})
@@ -152,7 +152,7 @@ def too_few_runs(case: Case, arm: str, sd_known: bool) -> Message:
     )
 
 
-def unbalanced(case: Case, arm: str, more: int) -> Message:
+def imbalance(case: Case, arm: str, more: int) -> Message:
     """One arm has more than twice the runs of the other."""
     return Message("launch.unbalanced", {**_runs(case), "arm": arm, "more": more})
 
@@ -229,7 +229,7 @@ def _has(arm: Arm, name: str, value: Value) -> bool:
     return not configuration or (name in configuration and same_value(configuration[name], value))
 
 
-def _required_gain(case: Case) -> dict[str, float | None]:
+def _gain_terms(case: Case) -> dict[str, float | None]:
     """What the gain has to exceed, or the margin that it may fall short by."""
     margin = -case.must_exceed if case.not_worse else None
     return {"must_exceed": case.must_exceed, "not_worse_by": margin}
@@ -414,7 +414,7 @@ def decide(
         + infeasible_repeats(candidate_arm, baseline_arm)
     )
     verdict, deciding, needed = _exactly(case, forbidding) if exact else _verdict(case, forbidding)
-    reasons = [*deciding, why_claim, *included(spreads)]
+    reasons = [*deciding, why_claim, *variance_reasons(spreads)]
     if why_plan is not None:
         reasons.append(why_plan)
     rate = NOT_WORSE_RATE if margin is not None else RATE[claim]
@@ -526,5 +526,5 @@ def _lacking(case: Case) -> tuple[Message | None, int]:
         wanted = case.plan.next_look(fewest) or fewest + FEWEST_RUNS
         return Message("launch.no_spread", {"runs": fewest}), wanted - fewest
     if most > _UNBALANCED * fewest and not (candidate_runs == 1 and known):
-        return unbalanced(case, which, most - fewest), most - fewest
+        return imbalance(case, which, most - fewest), most - fewest
     return None, 0

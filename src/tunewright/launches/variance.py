@@ -337,12 +337,12 @@ def variance(
     if not address:  # results that were never in a store
         return variances_of(results)
     with Store.open(address, create=False) as opened:
-        own = as_recorded(opened, results.round.name, results)
-        best = own.top(1)
-        arm = arm_on_splits(opened, own, best[0]) if best else None
-        found = variances_of(own, replicates(opened, own.round), arm)
+        recorded = as_recorded(opened, results.round.name, results)
+        best = recorded.top(1)
+        arm = arm_on_splits(opened, recorded, best[0]) if best else None
+        known = variances_of(recorded, replicates(opened, recorded.round), arm)
     stopped = _stopped(summary)
-    return replace(found, interrupted=True) if stopped else found
+    return replace(known, interrupted=True) if stopped else known
 
 
 def variances_of(
@@ -355,18 +355,18 @@ def variances_of(
     """
     name = results.round.name
     seedless = seedless_trials(results)
-    found = None if seedless else spread(_groups(results))
+    trial_spread = None if seedless else spread(_groups(results))
     trial = None
-    if found is not None:
-        freedom = found.repeats - found.groups
-        how = Message("variance.repeats", {"repeats": found.repeats})
-        trial = Spread("trial", found.sd, found.low, found.high, freedom, how)
+    if trial_spread is not None:
+        freedom = trial_spread.repeats - trial_spread.groups
+        how = Message("variance.repeats", {"repeats": trial_spread.repeats})
+        trial = Spread("trial", trial_spread.sd, trial_spread.low, trial_spread.high, freedom, how)
     studies = {}
     for study in results.studies:
-        own = from_replicates([results, *replicates], study.number) if replicates else None
-        own = own or from_halves(results, study.number)
-        if own is not None:
-            studies[study.label] = own
+        study_spread = from_replicates([results, *replicates], study.number) if replicates else None
+        study_spread = study_spread or from_halves(results, study.number)
+        if study_spread is not None:
+            studies[study.label] = study_spread
     best = results.top(1)
     data, gap = _data(results, best[0]) if best else (None, None)
     missing: dict[Unknown, Action] = {}
@@ -425,27 +425,27 @@ def _groups(results: Results) -> list[list[float]]:
 
 def _data(results: Results, best: Trial) -> tuple[Spread | None, Spread | None]:
     """The data variance of the best value, and of its difference to the best other study."""
-    runs, own = _runs(results, best), _examples(results, best)
-    if runs is None or own is None:
+    runs, examples = _runs(results, best), _examples(results, best)
+    if runs is None or examples is None:
         return None, None
     for rival in results.top():
         if rival.study != best.study or len(results.studies) == 1:
             other = _examples(results, rival) if rival.number != best.number else None
-            if other is not None and len(other) == len(own):
-                return of_value(runs), of_gain(own, other)
+            if other is not None and len(other) == len(examples):
+                return of_value(runs), of_gain(examples, other)
     return of_value(runs), None
 
 
 def _runs(results: Results, trial: Trial) -> Floats | None:
     """What its repeats kept per example, a row for each of them; its own where they kept none."""
-    found = _runs_of(results, results.repeats(trial))
-    return _runs_of(results, [trial]) if found is None else found
+    rows = _runs_of(results, results.repeats(trial))
+    return _runs_of(results, [trial]) if rows is None else rows
 
 
 def _examples(results: Results, trial: Trial) -> Floats | None:
     """The same averaged over the repeats: their difference holds less of the seeds' noise."""
-    found = _runs(results, trial)
-    return None if found is None else np.asarray(found.mean(axis=0))
+    rows = _runs(results, trial)
+    return None if rows is None else np.asarray(rows.mean(axis=0))
 
 
 def _optimism(results: Results, trial: Spread | None) -> float | None:
