@@ -1,6 +1,7 @@
-"""Other bounds for early stopping, built on one half of each set and reported on the other.
+"""Other bounds for early stopping, tried on one half of each set; none was adopted.
 
-    python bench/stopping_tried.py --half 0 [--rounds 100] [--only baker2018 ...]
+    python bench/stopping_tried.py [--half 0] [--rounds 100] [--only baker2018 ...]
+    python bench/stopping_tried.py --table
 
 The rounds, orders and the measure of bench/stopping.py, with other ways to set the limit of a look:
 
@@ -37,7 +38,9 @@ from tunewright.stats.early_stopping import KTH, SPARED, Array, Bound, bound
 
 RAW = Path(__file__).parent / "results" / "stopping_tried.jsonl.gz"
 SHARE, RISK = 0.02, 0.02
-Limits = Callable[[State, Array, Array, Array], Array | None]  # values at the looks, finals, weights
+Limits = Callable[
+    [State, Array, Array, Array], Array | None
+]  # values at the looks, finals, weights
 
 
 def weights(state: State) -> Array:
@@ -99,7 +102,9 @@ def bins(state: State, at: Array, final: Array, weight: Array) -> Array | None:
     """A bound for the worse half at each look; the better half is never stopped."""
     gain = at - final[:, None]
     worse = at > np.median(at, axis=0)
-    spread = np.array([g[w].std() if w.any() else 1.0 for g, w in zip(gain.T, worse.T, strict=True)])
+    spread = np.array(
+        [g[w].std() if w.any() else 1.0 for g, w in zip(gain.T, worse.T, strict=True)]
+    )
     spread = np.maximum(spread, 1e-12)
     scores = np.where(worse, gain / spread, -math.inf).max(axis=1)
     kept = np.isfinite(scores)
@@ -199,14 +204,21 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--rules", nargs="*", default=list(RULES))
     parser.add_argument("--out", type=Path, default=RAW)
+    parser.add_argument("--table", action="store_true", help="print the table, run nothing")
     asked = parser.parse_args()
+    if asked.table:
+        with gzip.open(asked.out, "rt", encoding="utf-8") as file:
+            print(table([json.loads(line) for line in file]))
+        return
     lines: list[dict[str, Any]] = []
     for world in worlds(asked.only):
         for name in asked.rules:
             for kind in (name, f"{name}, earlier round"):
                 for adaptive in (False, True):
                     for seed in range(asked.rounds):
-                        made = train(half(world, asked.half), rule(kind, RULES[name]), adaptive, seed)
+                        made = train(
+                            half(world, asked.half), rule(kind, RULES[name]), adaptive, seed
+                        )
                         lines += [{**line, "half": asked.half} for line in made]
     with gzip.open(asked.out, "at", encoding="utf-8") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
