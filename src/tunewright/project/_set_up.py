@@ -102,8 +102,10 @@ def init(
     guessed = Workload(train, objective).meaning.guessed  # refuses what cannot be trained
     means = _DECLARED
     if guessed:
-        own = [f"{toml_key(meaning)} = {toml_value(name)}" for meaning, name in guessed.items()]
-        means = _GUESSED.format(lines="\n".join(own))
+        meanings = [
+            f"{toml_key(meaning)} = {toml_value(name)}" for meaning, name in guessed.items()
+        ]
+        means = _GUESSED.format(lines="\n".join(meanings))
     text = TEXT.format(
         kind="function" if is_function else "command",
         what=toml_value(trains),
@@ -152,7 +154,7 @@ def new(
     )
     have_one = set() if ready is None else {line.name for line in ready.lines}
     have_one.discard(question_of(name, names, workload.meaning) or "")
-    without = tuple(one for one in names if one not in have_one)
+    without = tuple(hyperparameter for hyperparameter in names if hyperparameter not in have_one)
     return NewRound(name, path, tuple(names), without, ready)
 
 
@@ -207,7 +209,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
         raise Misuse("file.exists", path=target, remedy=Advise("name_or_delete"))
     only_file = has_file and not recorded
     done = Renamed(old, new) if only_file else stores.rename(store, old, new)
-    files = () if project is None else tuple(_renamed_files(project, old, new))
+    files = () if project is None else tuple(_rename_files(project, old, new))
     return RenamedRound(
         old=old,
         new=new,
@@ -218,7 +220,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
     )
 
 
-def _renamed_files(project: Project, old: str, new: str) -> list[Path]:
+def _rename_files(project: Project, old: str, new: str) -> list[Path]:
     changed = []
     for path in sorted(project.round_file(old).parent.glob("*.toml")):
         if read_toml(path).get("continues") == old:
