@@ -132,7 +132,8 @@ was changed on seeds below 100 (loop_users_building.jsonl), nothing was changed 
   examined. Eight seeds (six with the pruner), where ten were planned.
 - *The median pruner* needs curves. The tables have none (the curves here are made up), so it is a
   contestant in kind d alone; there it began 127 to 239 trainings for the steps of 50.
-- *200 trials*: single problems, which show that it runs; nothing can be concluded from them.
+- *200 trials*: the first two or three problems of a kind before the clock ended it; nothing can be
+  concluded from them.
 - *What was changed*: when exploitation begins, an end moves out towards which the best lean (they
   lie in its outer fifth), and while it runs an end moves at a tenth of the range instead of 0.03,
   unless most trials there diverged. On 8 building problems of kind b at 50 trials the mean went
