@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from tunewright.messages import Message
 from tunewright.referee import rule as rules
 from tunewright.referee._audit import FEWEST, MOST, audited
 from tunewright.referee._git import WORKING_TREE, Repository
+from tunewright.referee._journal_data import command_from, decision_from, quote_from
 from tunewright.referee._lineage import VERSION, Change, Lineage, State
 from tunewright.referee._quote import quoted
 from tunewright.referee._trainings import Trained, train
@@ -231,7 +231,7 @@ class Referee:
         self._store = store
         folder, within = Path(state.terms["repository"]), str(state.terms.get("within", ""))
         self.repository = Repository(folder, within, _our_files(store))
-        self.command = _command(state.terms["command"])
+        self.command = command_from(state.terms["command"])
         limits = {n: tuple(ends) for n, ends in state.terms["objective"]["subject_to"].items()}
         self.objective = Objective(**{**state.terms["objective"], "subject_to": limits})
         self._executor = executor
@@ -275,7 +275,7 @@ class Referee:
             baseline=None if belief is None else state.sign * float(belief.mean[0]),
             baseline_sd=None if belief is None else float(np.sqrt(belief.variance[0])),
             protect=self.terms.protect,
-            quote=None if newest is None else _quote(newest),
+            quote=None if newest is None else quote_from(newest),
             cost=self._cost(state),
         )
 
@@ -283,7 +283,7 @@ class Referee:
         """Every decision, oldest first."""
         changes = self.lineage.state().changes
         return tuple(
-            _decision(judged.decision) for judged in changes if judged.decision is not None
+            decision_from(judged.decision) for judged in changes if judged.decision is not None
         )
 
     def quote(self, runs: int = FRESH) -> Quote:
@@ -590,35 +590,3 @@ class _Open:
 
 def _seed_of(name: str) -> int:
     return int.from_bytes(name.encode()[:8].ljust(8, b"\0"), "big")
-
-
-def _command(data: Mapping[str, Any]) -> Command:
-    from tunewright.execution.growing_file import GrowingFile
-
-    file = None if data["file"] is None else GrowingFile(**data["file"])
-    read: Sequence[str] = data["read"]
-    return as_command(
-        data["template"],
-        booleans=data["booleans"],
-        defaults=data["defaults"],
-        read=tuple(read),
-        file=file,
-    )
-
-
-def _decision(data: Mapping[str, Any]) -> Decision:
-    why = dict(data["why"])
-    return Decision(
-        **{
-            **data,
-            "why": Message(why.pop("code"), why),
-            "interval": tuple(data["interval"]),
-            "values": tuple(data["values"]),
-            "cost": Cost(**data["cost"]),
-        }
-    )
-
-
-def _quote(data: Mapping[str, Any]) -> Quote:
-    listed = ("interval", "first_values", "current_values")
-    return Quote(**{**data, **{name: tuple(data[name]) for name in listed}})
