@@ -29,7 +29,7 @@ from tunewright.design.ranges import Range
 from tunewright.design.registry import kinds
 from tunewright.errors import DesignError, Misuse
 from tunewright.importers.build_round import Options
-from tunewright.importers.foreign import parsed
+from tunewright.importers.foreign import parse_value
 from tunewright.importers.roles import Role
 from tunewright.messages import Message, padded, worded, words
 from tunewright.present import envelope as facts
@@ -186,9 +186,9 @@ def parsed_range(text: str) -> tuple[str, Range]:
     for word in inside.split(","):
         key, equals, given = (part.strip() for part in word.partition("="))
         if equals and key in kinds()[kind].keys:
-            data[key] = {"true": True, "false": False}.get(given.lower(), parsed(given))
+            data[key] = {"true": True, "false": False}.get(given.lower(), parse_value(given))
         else:
-            values.append(parsed(word.strip().strip("'\"")))
+            values.append(parse_value(word.strip().strip("'\"")))
     try:
         return name, kinds()[kind].from_data(data)
     except DesignError as error:
@@ -203,7 +203,7 @@ def _pair(text: str) -> tuple[str, Any]:
         raise Misuse(
             "importers.bad_means_option", text=text, remedy=use("--means", "learning_rate=lr")
         )
-    number = parsed(value)
+    number = parse_value(value)
     return key, number if isinstance(number, int | float) else value
 
 

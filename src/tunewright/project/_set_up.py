@@ -105,8 +105,10 @@ def init(
     guessed = Workload(train, objective).meaning.guessed  # refuses what cannot be trained
     means = _DECLARED
     if guessed:
-        own = [f"{toml_key(meaning)} = {toml_value(name)}" for meaning, name in guessed.items()]
-        means = _GUESSED.format(lines="\n".join(own))
+        meanings = [
+            f"{toml_key(meaning)} = {toml_value(name)}" for meaning, name in guessed.items()
+        ]
+        means = _GUESSED.format(lines="\n".join(meanings))
     text = TEXT.format(
         kind="function" if is_function else "command",
         what=toml_value(trains),
@@ -210,7 +212,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
         raise Misuse("file.exists", path=target, remedy=Advise("name_or_delete"))
     only_file = has_file and not recorded
     done = Renamed(old, new) if only_file else stores.rename(store, old, new)
-    files = () if project is None else tuple(_renamed_files(project, old, new))
+    files = () if project is None else tuple(_rename_files(project, old, new))
     return RenamedRound(
         old=old,
         new=new,
@@ -221,7 +223,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
     )
 
 
-def _renamed_files(project: Project, old: str, new: str) -> list[Path]:
+def _rename_files(project: Project, old: str, new: str) -> list[Path]:
     changed = []
     for path in sorted(project.round_file(old).parent.glob("*.toml")):
         if read_toml(path).get("continues") == old:

@@ -47,6 +47,8 @@ def _fine(facts: Facts) -> list[str]:
     }
     looked = [f"{words.count(many, 'trial')} {what}" for what, many in parts.items() if many]
     seen = [f"seen to be applied: {', '.join(confirmed)}"] if confirmed else []
+    if facts["unseen"]:
+        seen.append(f"not shown for {', '.join(facts['unseen'])}")
     headline = "The program applied the values" if confirmed else "No value was seen to be ignored"
     return [headline, "; ".join(looked), *seen]
 
@@ -89,7 +91,8 @@ SENTENCES: dict[str, Template] = {
     "the curves are too short or too coarse to compare",
 }
 ACTIONS: dict[str, Template] = {
-    "report_applied": "report the values that the program uses: run.applied(learning_rate=...)",
+    "report_applied": "report the values that the program uses: run.applied(learning_rate=...), or "
+    "run two short trials with one seed (docs/checks/applied.md)",
     "trace_value": "follow {name} through the program to the place that uses it, then run the "
     "round again",
     "compare_by_hand": "start the program twice with different values of {name}: the first losses "
