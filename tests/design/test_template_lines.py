@@ -25,18 +25,24 @@ def test_what_a_round_asks_about(name: str, asked: str | None) -> None:
 
 
 def test_a_regulariser_is_off_against_on() -> None:
-    (line,) = scientific_lines("dropout", [], Meaning(), {})
+    (line,) = scientific_lines("dropout", [], Meaning(), {}, {})
     assert line.startswith("dropout = [0.0, 0.1]")
     (line,) = scientific_lines(
-        "mixup", [], Meaning({"regularisers": ["mixup"]}, {"mixup": "no"}), {"mixup": 0.3}
+        "mixup", [], Meaning({"regularisers": ["mixup"]}, {"mixup": "no"}), {"mixup": 0.3}, {}
     )
     assert line.startswith('mixup = ["no", 0.3]')
-    (line,) = scientific_lines("wd", [], Meaning({"weight_decay": "wd"}), {"wd": 0.0})
+    (line,) = scientific_lines("wd", [], Meaning({"weight_decay": "wd"}), {"wd": 0.0}, {})
     assert line.startswith("wd = [0.0, 0.0001]")
 
 
+def test_the_values_that_the_program_allows_are_the_question() -> None:
+    choices = {"act": ("relu", "tanh")}
+    (line,) = scientific_lines("act", [], Meaning(), {"act": "relu"}, choices)
+    assert line.startswith('act = ["relu", "tanh"]')
+
+
 def test_another_is_left_to_the_user() -> None:
-    first, second = scientific_lines("layers", ["norm"], Meaning(), {"layers": 2})
+    first, second = scientific_lines("layers", ["norm"], Meaning(), {"layers": 2}, {})
     assert first.startswith("# layers = [2, ]") and second.startswith("# norm = [ , ]")
 
 

@@ -64,7 +64,7 @@ def strongest_cycle(values: Floats) -> Cycle | None:
 
 
 def _without_trend(values: Floats) -> Floats | None:
-    """The settled part of a curve around its running median, outliers cut; its mean is zero.
+    """The levelled-off part of a curve around its running median, outliers cut; its mean is zero.
 
     None where it moves by rounding errors only.
     """

@@ -259,8 +259,10 @@ LABELS: Mapping[str, str] = {
     "A smaller expected gain is not kept.": "预期改进小于它就不保留。",
     "An AGENTS.md keeps what it has: ours is a marked part of it.": "已有的 AGENTS.md 内容保留：我们的部分有标记。",
     "An agent's configuration names `tunewright mcp` as the command, with this folder. Training "
-    "that it starts continues after the server ends.": (
+    "that it starts continues after the server ends. Where no project is yet, every tool answers with "
+    "the command that makes one.": (
         "在智能体的配置中把 `tunewright mcp` 写作命令，并给出本文件夹。它启动的训练在服务器结束后继续。"
+        "还没有项目时，每个工具都会给出建立项目的命令。"
     ),
     "Another hyperparameter's value.": "另一个超参数的值。",
     "At which norm to clip gradients? The 90th percentile, halved while training is unstable.": (
