@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import tunewright as tw
-from tunewright.checks.infeasible import wilson
+from tunewright.stats.spread import wilson
 
 OUT = Path(__file__).parent / "results" / "campaigns.jsonl"
 SIZES = (30, 60, 130)

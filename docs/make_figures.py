@@ -16,10 +16,9 @@ from tunewright.messages import Message
 from tunewright.present import figures as plots
 from tunewright.present.figures import style
 from tunewright.present.figures.figure import Figure
-from tunewright.probes.critical_batch import CriticalBatch, SizePoint, fit_scaling, luck
+from tunewright.probes.critical_batch import CriticalBatch, SizePoint, best_steps, fit_scaling
 from tunewright.probes.rate_sweep import SweptRate
-from tunewright.probes.throughput.knee import knee
-from tunewright.probes.throughput.size_sweep import SizeRow
+from tunewright.probes.throughput.size_sweep import SizeRow, knee
 from tunewright.probes.throughput.timing import Timing
 from tunewright.probes.train_steps import TrainSteps
 from tunewright.store.curves import Batch, Curves, pack
@@ -175,7 +174,7 @@ def critical_batches() -> CriticalBatch:
     for size in (16, 32, 64, 128, 256, 512, 1024):
         away = random.exponential(1.2, 20)
         steps = 400 * (1 + 128 / size) * np.exp(away)
-        one = luck(steps.tolist())
+        one = best_steps(steps.tolist())
         points.append(
             SizePoint(size, steps.min(), one.low, one.high, 20, 20, 20, 5.0, {}, (), (), "")
         )

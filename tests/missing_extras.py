@@ -51,7 +51,7 @@ def attempts(folder: Path) -> Mapping[str, Callable[[], object]]:
         "torch": lambda: importlib.import_module("tunewright.pipeline"),
         "frames": results.to_polars,
         "plots": lambda: tw.plots.axis(results).save(folder / "axis.png"),
-        "jax": lambda: _jax_arrays.unpacked("jax", ["float32", [1]], None),
+        "jax": lambda: _jax_arrays.unpack("jax", ["float32", [1]], None),
         "ray": on_ray,
         "postgres": lambda: tw.load("postgresql://reader@127.0.0.1:1/none", "one"),
         "ui": lambda: tw.serve(store),

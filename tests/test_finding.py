@@ -9,7 +9,7 @@ from tunewright import messages
 from tunewright.actions import ShowTrial
 from tunewright.checks.baseline import BaselineEvidence
 from tunewright.design.ranges import log
-from tunewright.finding import Evidence, Finding, NotJudged, said_once
+from tunewright.finding import Evidence, Finding, NotJudged, merge_not_judged
 from tunewright.messages import Message
 
 
@@ -25,10 +25,10 @@ def unjudged(about: str, code: str) -> Finding:
 
 def test_what_keeps_every_study_from_being_judged_is_said_once() -> None:
     code = "baseline.none_completed"
-    (once,) = said_once([unjudged("a", code), unjudged("b", code)], "depth")
+    (once,) = merge_not_judged([unjudged("a", code), unjudged("b", code)], "depth")
     assert (once.scope, once.about, once.evidence.why.code) == ("round", "depth", code)
     different = [unjudged("a", code), unjudged("b", "fairness.one_setting")]
-    assert said_once(different, "depth") == different
+    assert merge_not_judged(different, "depth") == different
     fine = [
         Finding(
             check="baseline",
@@ -39,8 +39,8 @@ def test_what_keeps_every_study_from_being_judged_is_said_once() -> None:
         )
         for about in "ab"
     ]
-    assert said_once(fine, "depth") == fine
-    assert said_once([], "depth") == []
+    assert merge_not_judged(fine, "depth") == fine
+    assert merge_not_judged([], "depth") == []
 
 
 def test_a_finding_is_facts_and_its_words_are_made_of_them() -> None:

@@ -68,7 +68,7 @@ APART = {
     "stats": set(ORDER) - {"errors", "messages"},
     "checks": {"execution", "search"},
     "advice": {"execution", "search"},
-    "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "design"},
+    "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "design", "stats"},
     "sinks": {"search", "advice", "launches", "probes", "campaigns"},
     "diagnosis": {"execution", "search"},
     "importers": {"execution", "search", "checks", "advice", "launches", "probes", "campaigns"},
@@ -212,7 +212,7 @@ READ_FOREIGN_TEXT = {
     *("execution/command_syntax.py", "execution/processes/output.py"),
     *("execution/executors/ray/crew.py", "execution/processes/attempt.py"),
     "present/figures/figure.py",
-    *("importers/_wandb.py", "pipeline/memory.py", "probes/throughput/probe_worker.py"),
+    *("importers/_wandb.py", "pipeline/eval_batch.py", "probes/throughput/probe_worker.py"),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import tunewright as tw
 from tunewright import snapshot
-from tunewright._jax_arrays import is_jax_array, numbers, packed
+from tunewright._jax_arrays import is_jax_array, numbers, pack
 from tunewright.errors import SnapshotError
 from tunewright.execution.handle import Control
 
@@ -90,7 +90,7 @@ def test_numbers_come_in_one_transfer() -> None:
 
 
 def test_a_header_is_plain() -> None:
-    tag, header, array = packed(jnp.ones((2, 3), jnp.bfloat16))
+    tag, header, array = pack(jnp.ones((2, 3), jnp.bfloat16))
     assert (tag, header) == ("jax", ["bfloat16", [2, 3]])
     assert array.dtype == np.uint8 and array.size == 12
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.execution.processes.seeding import plant, rank
+from tunewright.execution.processes.surroundings import plant, rank
 from tunewright.seeds import SMALL, seeds, small
 
 any_seed = st.integers(0, 2**63 - 1)

@@ -19,7 +19,7 @@ def is_jax_array(value: object) -> bool:
     return jax is not None and isinstance(value, jax.Array)
 
 
-def packed(value: Any) -> tuple[str, list[Any], Any]:
+def pack(value: Any) -> tuple[str, list[Any], Any]:
     """A tag, a header of plain values and an array of numpy, from which `unpacked` makes it again.
 
     Refuses, by ValueError, what this process cannot see whole.
@@ -37,7 +37,7 @@ def packed(value: Any) -> tuple[str, list[Any], Any]:
     return "jax", [value.dtype.name, list(value.shape)], array
 
 
-def unpacked(tag: str, header: Sequence[Any], array: Any) -> Any:
+def unpack(tag: str, header: Sequence[Any], array: Any) -> Any:
     """The array of JAX again, on its default device."""
     jax: Any = need("jax", extra="jax", purpose="reading this snapshot")
     if tag == "jax.key":

@@ -72,7 +72,7 @@ def offer(
         near = difflib.get_close_matches(name, [*home, *whole], n=1)
         return f" Did you mean {near[0]!r}?" if near else ""
 
-    own = sys.modules[module]
-    if not hasattr(own, "__all__"):
-        own.__all__ = sorted(home)  # type: ignore[attr-defined]
-    own.__class__ = Namespace
+    namespace = sys.modules[module]
+    if not hasattr(namespace, "__all__"):
+        namespace.__all__ = sorted(home)  # type: ignore[attr-defined]
+    namespace.__class__ = Namespace

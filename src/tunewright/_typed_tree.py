@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tunewright._jax_arrays import is_jax_array, packed, unpacked
+from tunewright._jax_arrays import is_jax_array, pack, unpack
 from tunewright.errors import SnapshotError, need
 
 _DEEPEST = 100  # levels of nesting, both ways; also what stops a tree that contains itself
@@ -48,10 +48,10 @@ def encode(value: object, root: str = "state", *, arrays_allowed: bool = True) -
     encoder = _Encoder(root, arrays_allowed)
     node = encoder.encode(value, ())
     if encoder.problems:
-        shown = "; ".join(encoder.problems[:10])
+        places = "; ".join(encoder.problems[:10])
         more = len(encoder.problems) - 10
         raise SnapshotError(
-            "snapshot.not_storable", shown=shown, more=f"; and {more} more" if more > 0 else ""
+            "snapshot.not_storable", shown=places, more=f"; and {more} more" if more > 0 else ""
         )
     arrays = encoder.name_arrays()
     return Encoded(node, arrays, "torch" if encoder.views else "numpy")
@@ -174,7 +174,7 @@ class _Encoder:
 
     def _jax(self, value: Any, place: Place) -> Json:
         try:
-            tag, header, array = packed(value)
+            tag, header, array = pack(value)
         except ValueError as error:
             return self._refuse(place, str(error))
         return {tag: [*header, self.encode(array, place)]}
@@ -307,7 +307,7 @@ class _Decoder:
                 self.met[key] = self._numpy(content) if tag == "numpy" else self._torch(content)
             return self.met[key]
         if tag in ("jax", "jax.key"):
-            return unpacked(tag, content[:-1], self.decode(content[-1], down))
+            return unpack(tag, content[:-1], self.decode(content[-1], down))
         return _leaf(tag, content)
 
     def _container(self, tag: str, content: Json, depth: int) -> Any:

@@ -214,8 +214,8 @@ class MeasureVariance(
     @property
     def call(self) -> str:
         """`tw.launches.variance`."""
-        asked = {"times": self.times, "studies": self.studies, "splits": self.splits}
-        options = "".join(f", {name}={n}" for name, n in asked.items() if n is not None)
+        counts = {"times": self.times, "studies": self.studies, "splits": self.splits}
+        options = "".join(f", {name}={n}" for name, n in counts.items() if n is not None)
         return f"tw.launches.variance(results, workload{options})"
 
 

@@ -73,7 +73,9 @@ class TunewrightError(Exception):
         """
         first = problems[0]
         error = cls(first.code, remedy=remedy, **first.facts)
-        error.problems = tuple(replace(one, facts=as_fact(one.facts)) for one in problems)
+        error.problems = tuple(
+            replace(problem, facts=as_fact(problem.facts)) for problem in problems
+        )
         return error
 
     @property
@@ -93,20 +95,20 @@ class TunewrightError(Exception):
         >>> DesignError("guard.seed", name="seed").refusal
         'seed_as_idea'
         """
-        found = refusal_of(one.code for one in self.problems)
-        return None if found is None else found.code
+        refused = refusal_of(one.code for one in self.problems)
+        return None if refused is None else refused.code
 
     def inside(self, code: str, /, **facts: Any) -> list[Message]:
         """The problems, each as the `problem` of a message that adds where it is."""
-        return [Message(code, {**facts, "problem": one.to_data()}) for one in self.problems]
+        return [Message(code, {**facts, "problem": problem.to_data()}) for problem in self.problems]
 
     def text_for(self, reader: Reader) -> Text:
         """The sentences as this reader can use them, one per line."""
-        return Text("\n".join(one.text_for(reader) for one in self.problems))
+        return Text("\n".join(problem.text_for(reader) for problem in self.problems))
 
     def __str__(self) -> str:
         """The sentences, one per line."""
-        return "\n".join(one.text for one in self.problems)
+        return "\n".join(problem.text for problem in self.problems)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """How copies are made: errors cross the pipes between processes."""
@@ -125,8 +127,8 @@ class TunewrightError(Exception):
             "message": str(self),
             "facts": dict(self.facts),
             "problems": [
-                {"code": one.code, "message": one.text, "facts": dict(one.facts)}
-                for one in self.problems
+                {"code": problem.code, "message": problem.text, "facts": dict(problem.facts)}
+                for problem in self.problems
             ],
             "remedy": None if remedy is None else remedy.to_data(),
         }
@@ -160,7 +162,7 @@ class _Plain(Message):
 
 def _as_problem(code: str, facts: dict[str, Any], usual_code: str) -> Message:
     """The problem that the arguments of an error mean; text with a space is no code."""
-    plain = {name: as_fact(one) for name, one in facts.items() if name != "code"}
+    plain = {name: as_fact(fact) for name, fact in facts.items() if name != "code"}
     if not is_code(code):
         return _Plain(facts.get("code") or usual_code, plain, code)
     return Message(code, plain)
@@ -359,8 +361,8 @@ class Misuse(TunewrightError):
     @property
     def cause(self) -> Message | None:
         """The likely cause."""
-        found = self.facts.get("cause")
-        return None if found is None else message_from(found)
+        cause = self.facts.get("cause")
+        return None if cause is None else message_from(cause)
 
 
 class Infeasible(Exception):

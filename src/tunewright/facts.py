@@ -29,9 +29,9 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, PurePath):
@@ -39,14 +39,14 @@ def plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-class _Shown(str):
+class _AsText(str):
     """An object as an error shows it: its text, with the object's own repr."""
 
-    shown: str = ""
+    text: str = ""
 
     def __repr__(self) -> str:
         """The repr that the object had."""
-        return self.shown
+        return self.text
 
 
 def as_fact(value: Any) -> Any:
@@ -57,7 +57,7 @@ def as_fact(value: Any) -> Any:
     >>> as_fact(("adam", 1e-3, None)), as_fact({1: PurePath("a")}), as_fact(complex)
     (('adam', 0.001, None), {1: 'a'}, <class 'complex'>)
     """
-    if value is None or isinstance(value, bool | _Shown):
+    if value is None or isinstance(value, bool | _AsText):
         return value
     if isinstance(value, str | PurePath | BaseException):
         return str(value)
@@ -66,9 +66,9 @@ def as_fact(value: Any) -> Any:
     if isinstance(value, Real):
         return float(value)
     if type(value) in (list, tuple):
-        return type(value)(as_fact(one) for one in value)
+        return type(value)(as_fact(item) for item in value)
     if isinstance(value, Mapping):
-        return {as_fact(key): as_fact(one) for key, one in value.items()}
-    shown = _Shown(value)
-    shown.shown = repr(value)
-    return shown
+        return {as_fact(key): as_fact(item) for key, item in value.items()}
+    text = _AsText(value)
+    text.text = repr(value)
+    return text

@@ -87,11 +87,11 @@ class Finding:
     @cached_property
     def words(self) -> Words:
         """The finding in words: a headline, then its evidence."""
-        made = messages.finding(self.check, self.verdict, self.evidence.to_data())
+        plain_words = messages.finding(self.check, self.verdict, self.evidence.to_data())
         if self.chance_among is None:
-            return made
+            return plain_words
         chance = messages.text("finding.by_chance", {"studies": self.chance_among})
-        return replace(made, evidence=(*made.evidence, chance))
+        return replace(plain_words, evidence=(*plain_words.evidence, chance))
 
     @property
     def headline(self) -> Text:
@@ -117,7 +117,8 @@ class Finding:
 
     def __str__(self) -> str:
         """The verdict, the question and the words on one line."""
-        return f"{self.verdict:12}  {self.check}  {self.about}: {self.words}"
+        about = words.phrase("of", name=self.about)
+        return f"{self.verdict:12}  {self.check}  {about}{self.words}"
 
     def _repr_html_(self) -> str:
         """Headline, evidence and actions as a notebook shows them; actions are calls."""
@@ -125,8 +126,22 @@ class Finding:
 
     def __repr__(self) -> str:
         """The verdict and the headline, without the evidence."""
-        said = f"<{self.verdict} {self.check} ({self.about}): {self.headline}>"
-        return words.one_line(said)
+        line = f"<{self.verdict} {self.check} ({self.about}): {self.headline}>"
+        return words.one_line(line)
+
+
+def not_judged(
+    check: str, about: str, why: Message, *actions: Action, scope: Scope = "study"
+) -> Finding:
+    """A check that cannot judge, why, and what would let it."""
+    return Finding(
+        check=check,
+        scope=scope,
+        about=about,
+        verdict="cannot_judge",
+        evidence=NotJudged(why),
+        actions=actions,
+    )
 
 
 class Findings(list[Finding]):
@@ -144,15 +159,15 @@ class Findings(list[Finding]):
 
     def __repr__(self) -> str:
         """The counts, then one line for each that warns or notes."""
-        pressing = [f"  {one!r}" for one in (*self.of("warn"), *self.of("note"))]
+        pressing = [f"  {finding!r}" for finding in (*self.of("warn"), *self.of("note"))]
         return "\n".join([f"<Findings: {self.tally}>", *pressing[:_MOST_LINES]])
 
     def _repr_html_(self) -> str:
         """Warnings and notes; what is fine or could not be judged stands below, folded."""
         folds = []
         for code, verdict in (("card.fine", "ok"), ("card.not_judged", "cannot_judge")):
-            own = [finding for finding in self if finding.verdict == verdict]
-            folds.append((Message(code, {"count": len(own)}).text, _entries(own)))
+            of_verdict = [finding for finding in self if finding.verdict == verdict]
+            folds.append((Message(code, {"count": len(of_verdict)}).text, _entries(of_verdict)))
         pressing = _entries([*self.of("warn"), *self.of("note")])
         return markup.folded(pressing, folds, self.tally.text)
 
@@ -160,34 +175,34 @@ class Findings(list[Finding]):
 def _entries(findings: Sequence[Finding]) -> list[str]:
     """Items of a list: settings with the same headline and remedy share one."""
     groups: list[tuple[Any, list[Finding]]] = []
-    for one in findings:
-        key = (one.verdict, one.check, one.headline, one.actions)
+    for finding in findings:
+        key = (finding.verdict, finding.check, finding.headline, finding.actions)
         same = next((group for known, group in groups if known == key), None)
         if same is None:
-            groups.append((key, [one]))
+            groups.append((key, [finding]))
         else:
-            same.append(one)
+            same.append(finding)
     return [_entry(group) for _, group in groups]
 
 
 def _entry(group: Sequence[Finding]) -> str:
     """Findings that share a headline as one item; actions are calls."""
     first = group[0]
-    shown = () if first.verdict == "ok" else first.actions
-    actions = [(one.code_for("python"), one.text) for one in shown]
+    actions_shown = () if first.verdict == "ok" else first.actions
+    actions = [(action.code_for("python"), action.text) for action in actions_shown]
     if len(group) == 1:
         about = () if first.scope == "round" else (first.about,)
         return markup.finding(first.verdict, first.check, [(about, first.words)], actions)
     lines = tuple(
-        Message("checklist.of_setting", {"about": one.about, "text": line}).text
-        for one in group
-        for line in one.words.evidence
+        Message("checklist.of_setting", {"about": action.about, "text": line}).text
+        for action in group
+        for line in action.words.evidence
     )
-    found = Words(first.headline, lines)
-    return markup.finding(first.verdict, first.check, [((), found)], actions)
+    text = Words(first.headline, lines)
+    return markup.finding(first.verdict, first.check, [((), text)], actions)
 
 
-def said_once(findings: Iterable[Finding], round_name: str) -> list[Finding]:
+def merge_not_judged(findings: Iterable[Finding], round_name: str) -> list[Finding]:
     """The findings, where a reason that keeps every study from being judged is given only once."""
     kept = list(findings)
     first = kept[0] if kept else None

@@ -90,16 +90,16 @@ def paired(metrics: Mapping[str, Any]) -> dict[str, Any]:
     >>> paired({"acc": 0.5, "acc_stderr": 0.1, "acc_n": 25, "loss": 1.0})["acc"]
     Measured(value=0.5, sd=0.1, n=25)
     """
-    made = dict(metrics)
+    with_sds = dict(metrics)
     for name in metrics:
         for suffix in SUFFIXES:
             base = name.removesuffix(suffix)
             if base != name and base in metrics and not isinstance(metrics[base], Measured):
                 with suppress(DesignError):
-                    made[base] = Measured(
+                    with_sds[base] = Measured(
                         metrics[base], sd=metrics[name], n=metrics.get(f"{base}{COUNT}")
                     )
-    return made
+    return with_sds
 
 
 def _number(field: str, given: Any) -> float:
@@ -114,17 +114,17 @@ def _number(field: str, given: Any) -> float:
 def _count(given: Any) -> int:
     try:
         whole = int(given) if isinstance(given, float) and given.is_integer() else given
-        found = operator.index(whole)
+        count = operator.index(whole)
     except TypeError:
         raise _bad("n", given) from None
-    if isinstance(given, bool) or not 1 <= found < 2**63:
+    if isinstance(given, bool) or not 1 <= count < 2**63:
         raise _bad("n", given)
-    return found
+    return count
 
 
 def _bad(field: str, given: Any) -> DesignError:
     try:
-        shown = repr(given)
+        text = repr(given)
     except Exception:  # a number of thousands of digits, or a __repr__ that raises
-        shown = f"a {type(given).__name__}"
-    return DesignError(_CODES[field], field=field, value=shown[:60])
+        text = f"a {type(given).__name__}"
+    return DesignError(_CODES[field], field=field, value=text[:60])

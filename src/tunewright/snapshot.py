@@ -123,12 +123,14 @@ def load(path: Path | str | Snapshot) -> Any:
     """The state kept in a snapshot, checked against its checksums; tensors come to the CPU."""
     snapshot = path if isinstance(path, Snapshot) else _read_manifest(Path(path))
     manifest = _manifest(snapshot.path)
-    tree = typed_tree.from_json(_checked(snapshot.path, _TREE, manifest), snapshot.path / _TREE)
+    tree = typed_tree.from_json(
+        _read_checked(snapshot.path, _TREE, manifest), snapshot.path / _TREE
+    )
     if not isinstance(tree, dict) or tree.get("version") != VERSION or "root" not in tree:
         raise SnapshotError("snapshot.not_a_tree", path=snapshot.path / _TREE)
     library = str(tree.get("arrays"))
     try:
-        arrays = _read_arrays(_checked(snapshot.path, _TENSORS, manifest), library)
+        arrays = _read_arrays(_read_checked(snapshot.path, _TENSORS, manifest), library)
         return typed_tree.decode(tree["root"], arrays, library)
     except SnapshotError as error:
         raise SnapshotError("snapshot.unreadable", path=snapshot.path, error=error) from error
@@ -147,23 +149,23 @@ def latest(folder: Path | str) -> Snapshot | None:
     skipped: list[str] = []
     for path in _newest_first(Path(folder)):
         try:
-            found = _read_manifest(path)
-            verify(found)
+            newest = _read_manifest(path)
+            verify(newest)
         except SnapshotError as error:
             log.warning("snapshot skipped: %s", error)
             skipped.append(str(error))
         else:
-            return replace(found, skipped=tuple(skipped))
+            return replace(newest, skipped=tuple(skipped))
     return None
 
 
 def listed(folder: Path | str) -> list[Snapshot]:
     """Every snapshot whose manifest can be read and whose files have their sizes, newest first."""
-    found = []
+    snapshots = []
     for path in _newest_first(Path(folder)):
         with contextlib.suppress(SnapshotError):
-            found.append(_read_manifest(path))
-    return found
+            snapshots.append(_read_manifest(path))
+    return snapshots
 
 
 def remove(snapshot: Snapshot) -> None:
@@ -251,7 +253,7 @@ def _fingerprint(path: Path) -> dict[str, object]:
         raise SnapshotError("snapshot.file_missing", path=path) from None
 
 
-def _checked(path: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
+def _read_checked(path: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
     known = manifest["files"][name]
     if name == _TREE and known["size"] > LONGEST:
         raise SnapshotError("snapshot.too_large", path=path / name, longest=LONGEST // 2**20)

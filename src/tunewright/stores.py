@@ -214,14 +214,14 @@ def rename(store: Address, old: str, new: str) -> Renamed:
 def _nobody_runs(store: Store, name: str) -> Iterator[None]:
     """Keep others from running a round for a block; Busy while somebody does."""
     record = store.round(name)
-    own = store.register(record.id, "supervisor", exclusive=True)
+    worker = store.register(record.id, "supervisor", exclusive=True)
     try:
         store.reclaim(record.id, LeaseWatch())  # what dead owners held
         if store.round(name).counts.get("running"):
             raise Busy("remove.running", round=name, remedy=StopRound(name))
         yield
     finally:
-        store.retire(own)
+        store.retire(worker)
 
 
 def keep(store: Address, results: Results, command: str = "") -> Results:
@@ -276,7 +276,7 @@ def restore(store: Address, backup: Path | None = None) -> Restored:
     if backup is not None and not backup.is_file():
         raise Misuse("backup.no_such_backup", backup=backup, remedy=ListBackups())
     source = backups_of.restore(path, None if backup is None else backup.absolute())
-    return _restored(path, source)
+    return _as_restored(path, source)
 
 
 def rebuild(store: Address, folder: Path | None = None) -> Restored:
@@ -287,11 +287,11 @@ def rebuild(store: Address, folder: Path | None = None) -> Restored:
         folder: the folder of trials; None: the one next to the store.
     """
     path = _file(store)
-    made = rebuilding.rebuild(path, folder)
-    return _restored(path, None, made.unreadable)
+    rebuilt = rebuilding.rebuild(path, folder)
+    return _as_restored(path, None, rebuilt.unreadable)
 
 
-def _restored(path: Path, source: Path | None, unreadable: tuple[Path, ...] = ()) -> Restored:
+def _as_restored(path: Path, source: Path | None, unreadable: tuple[Path, ...] = ()) -> Restored:
     with Store.open(path, create=False) as opened:
         known = opened.rounds()
     trials = sum(sum(record.counts.values()) for record in known)

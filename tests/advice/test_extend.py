@@ -8,7 +8,7 @@ from tests.launches.rounds_of_worlds import REFERENCE, asked, ran
 
 import tunewright as tw
 from tunewright.advice.extend import extend, extension, steps_of_training
-from tunewright.design.longer_schedule import stretched
+from tunewright.design.longer_schedule import stretch
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Log, log
 from tunewright.design.schedule import Cosine, Linear, Warmup
@@ -59,7 +59,7 @@ def test_each_hyperparameter_says_why() -> None:
     assert why["layers"] == ("fixed", "likely", "extend.likely")
     assert why["learning_rate"][:2] == ("nuisance", "might")
     assert why["beta1"][2] == "extend.might"
-    assert made.rule == stretched(Warmup(50, Linear(decay_steps=400)), 1000, 10_000).rule
+    assert made.rule == stretch(Warmup(50, Linear(decay_steps=400)), 1000, 10_000).rule
     assert made.notes == ()
 
 
@@ -120,7 +120,7 @@ def test_meanings_count_not_spellings() -> None:
     meaning = Meaning({"max_train_steps": "epochs", "schedule": "lr_schedule"})
     made = extension(short(meaning, fixed=spelled), 50)
     assert made.round.fixed["epochs"] == 50
-    assert made.rule == stretched(Cosine(), 10, 50).rule
+    assert made.rule == stretch(Cosine(), 10, 50).rule
 
 
 def test_refusals() -> None:

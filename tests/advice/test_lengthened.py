@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tunewright.advice.extend import changes_for_length
-from tunewright.design.longer_schedule import stretched
+from tunewright.design.longer_schedule import stretch
 from tunewright.design.names import Meaning
 from tunewright.design.schedule import Constant, Cosine, Warmup
 from tunewright.errors import DesignError
@@ -35,8 +35,8 @@ def test_a_decay_whose_length_cannot_be_told_is_stretched_and_says_so() -> None:
 
 def test_a_cosine_is_stretched_and_a_constant_stays() -> None:
     for schedule, known in (("cosine", Cosine()), ("constant", Constant())):
-        assert made(schedule=schedule).rule == stretched(known, 1000, 5000).rule
-    warm = stretched(Warmup(100, Cosine()), 1000, 5000).rule
+        assert made(schedule=schedule).rule == stretch(known, 1000, 5000).rule
+    warm = stretch(Warmup(100, Cosine()), 1000, 5000).rule
     assert made(schedule="Cosine", warmup_steps=100).rule == warm
 
 

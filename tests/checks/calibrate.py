@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from tests.checks.curve_worlds import FALLING, NOISES, noise, results_of, rise, shape
 
-from tunewright.checks._study_rule import IMMATERIAL
+from tunewright.checks._curve_question import IMMATERIAL
 from tunewright.checks.instability import instability
 from tunewright.checks.overfitting import got_worse, overfitting
 from tunewright.checks.periodicity import periodicity, periods, periods_of_epoch

@@ -10,7 +10,7 @@ from tests.checks.real_space import SWEEPS, sweep
 
 from tunewright.actions import Advise, NextRound, RunTrials, SearchRange
 from tunewright.checks.boundary import NaturalBound, boundary, edge, edges_of
-from tunewright.checks.positions import axes, settled
+from tunewright.checks.positions import axes, study_trials
 from tunewright.design.ranges import Range, choice, linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
@@ -210,7 +210,7 @@ def edge_alone(seed: int) -> bool:
     nuisance = {name: linear(0.5, 1.5) for name in names}
     round = Round("r", goal="?", nuisance=nuisance, trials_per_study=30, seed=seed)
     made = results(round, World(bowl, noise_sd=0.02, seed=seed))
-    (own,) = settled(made)
+    (own,) = study_trials(made)
     axis = next(a for a in axes(made, own) if a.name == "lesser")
     return edge(made.meaning, axis, 6).seen.side == "high"
 

@@ -5,15 +5,16 @@ from tests.checks.curve_worlds import results_of, shape
 
 from tunewright.actions import Advise
 from tunewright.checks._curve_question import (
-    SHOWN,
+    MOST_LISTED,
     Answer,
     CurveQuestion,
     Metric,
+    Reading,
+    TrialFacts,
     ask,
     objective_metric,
     training_metric,
 )
-from tunewright.checks._study_rule import Reading, TrialFacts
 from tunewright.checks.still_improving import still_improving
 from tunewright.design.objective import maximize
 from tunewright.finding import NotJudged
@@ -27,11 +28,11 @@ def question(flag, metric: Metric | None = None, fewest: int = 20) -> CurveQuest
     return CurveQuestion(
         "asked",
         metric or Metric("valid_error"),
-        read=lambda _, table: [
+        read=lambda results, _, table: [
             Reading(t, 0.0, flag(t.number), table.values.shape[1], TrialFacts(t.number))
             for t in table.trials
         ],
-        answer=lambda judged, said, seen: Answer(said.verdict, seen, (DO_IT,)),
+        answer=lambda results, _, said, seen: Answer(said.verdict, seen, (DO_IT,)),
         fewest=fewest,
     )
 
@@ -51,7 +52,7 @@ def test_curves_of_different_lengths_are_read_and_ranked_together() -> None:
 def test_only_some_of_many_flagged_trials_are_shown() -> None:
     (found,) = ask(results_of({"valid_error": CURVES}), question(lambda number: True))
     assert found.evidence.flagged_trials == 30
-    assert len(found.evidence.flagged) == SHOWN
+    assert len(found.evidence.flagged) == MOST_LISTED
 
 
 def test_curves_too_short_for_the_question_are_named() -> None:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from tests.checks.applied_worlds import Manner, ignoring, results_of, round_of
 
-from tunewright.checks._followed_rate import RateSigns, followed_rate
+from tunewright.checks._followed_rate import RateSigns, rate_signs
 
 
 def signs(manner: Manner, **fixed: object) -> RateSigns:
     made = round_of(np.random.default_rng(4), None, searched=2)
     made = replace(made, fixed={**made.fixed, **fixed})  # type: ignore[dict-item]
-    return followed_rate(results_of(made, manner))
+    return rate_signs(results_of(made, manner))
 
 
 def kinds(found: RateSigns) -> list[tuple[str, str]]:

@@ -6,11 +6,12 @@ import pytest
 from tests.checks.real_space import SWEEPS, alexnet, sweep
 
 from tunewright.actions import Advise, NextRound, Probe
-from tunewright.checks.infeasible import Shared, infeasible, wilson
+from tunewright.checks.infeasible import Shared, infeasible
 from tunewright.design.conditions import given
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
+from tunewright.stats.spread import wilson
 from tunewright.testing import Bowl, Surface, Unlucky, Walled, results
 
 RATE = {"learning_rate": log(1e-4, 1e-1)}

@@ -8,7 +8,7 @@ from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, resu
 from tests.checks.rates import agrees, at_most
 
 from tunewright.actions import Advise, CheckRound, Declare, NextRound, ShowTrial
-from tunewright.checks._study_rule import IMMATERIAL
+from tunewright.checks._curve_question import IMMATERIAL
 from tunewright.checks.checklist import check
 from tunewright.checks.overfitting import MEDIAN_LIMIT, got_worse, overfitting
 from tunewright.design.objective import maximize, minimize

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tunewright.checks.positions import axes, has_edges, settled
+from tunewright.checks.positions import axes, has_edges, study_trials
 from tunewright.design.conditions import given
 from tunewright.design.objective import maximize
 from tunewright.design.ranges import Choice, Integers, Linear, choice, integers, linear, log
@@ -46,7 +46,7 @@ def test_losses_are_lower_when_better_and_infinite_when_infeasible() -> None:
         objective=maximize("accuracy"),
     )
     made = results(a_round(), world)
-    (axis,) = axes(made, settled(made)[0])
+    (axis,) = axes(made, study_trials(made)[0])
     assert axis.trials[int(axis.losses.argmin())].number == made.best().number
     assert np.array_equal(~axis.feasible, axis.units > 0.7)
 
@@ -56,7 +56,7 @@ def test_adaptive_trials_do_not_count() -> None:
     recorded = [
         replace(t, search="bayesian" if (t.number or 0) > 7 else "halton") for t in made.trials
     ]
-    (own,) = settled(replace(made, recorded=tuple(recorded)))
+    (own,) = study_trials(replace(made, recorded=tuple(recorded)))
     assert [t.number for t in own.trials] == list(range(8))
     assert own.adaptive == 4
 
@@ -66,8 +66,8 @@ def test_positions_are_read_off_the_configuration_when_the_record_has_none() -> 
     bare = replace(made, recorded=tuple(replace(t, unit={}) for t in made.trials))
     outside = replace(bare.recorded[0], configuration={"learning_rate": 5.0})
     bare = replace(bare, recorded=(outside, *bare.recorded[1:]))
-    (axis,) = axes(bare, settled(bare)[0])
-    (known,) = axes(made, settled(made)[0])
+    (axis,) = axes(bare, study_trials(bare)[0])
+    (known,) = axes(made, study_trials(made)[0])
     np.testing.assert_allclose(axis.units, known.units[1:])
 
 
@@ -77,6 +77,6 @@ def test_a_conditional_axis_has_only_the_trials_in_which_it_is_active() -> None:
         "learning_rate": log(1e-4, 1e-1),
     }
     made = results(a_round(nuisance=nuisance), Bowl({"learning_rate": 0.5}))
-    by_name = {axis.name: axis for axis in axes(made, settled(made)[0])}
+    by_name = {axis.name: axis for axis in axes(made, study_trials(made)[0])}
     assert len(by_name["optimizer.adam.beta1"].trials) == 6
     assert len(by_name["learning_rate"].trials) == 12

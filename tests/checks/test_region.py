@@ -6,7 +6,7 @@ from tests.checks.rates import agrees, at_most
 from tests.checks.space_worlds import regions
 
 from tunewright.checks._region import Feature, features_of, region
-from tunewright.checks.positions import settled
+from tunewright.checks.positions import study_trials
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import integers, linear, log, log_from_one
 from tunewright.design.round import Round
@@ -88,7 +88,7 @@ def test_the_effective_rate_is_a_candidate_of_its_own() -> None:
         "width": integers(8, 512, log=True),
     }
     made = results(Round("r", goal="?", nuisance=nuisance, trials_per_study=8), Bowl({"lr": 0.5}))
-    own = settled(made)[0]
+    own = study_trials(made)[0]
     features, singles = features_of(own, range(8), Meaning({"learning_rate": "lr"}))
     names = [feature.name for feature in features]
     assert names[:singles] == ["lr", "momentum", "dropout", "width", "lr / (1 - momentum)"]

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tunewright.actions import Advise, Note, ShowTrial
-from tunewright.checks._program import by_sources
-from tunewright.checks.same_code import SameOrigin, same_code
+from tunewright.checks.same_code import SameOrigin, by_sources, same_code
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.finding import Finding

@@ -6,7 +6,7 @@ from tests.checks.curve_worlds import known_curves, noise, results_of, rise, sha
 from tests.checks.rates import agrees, at_most
 
 from tunewright.actions import Advise, NextRound
-from tunewright.checks._study_rule import IMMATERIAL
+from tunewright.checks._curve_question import IMMATERIAL
 from tunewright.checks.saturated import MEDIAN_LIMIT, saturated, saturation
 from tunewright.messages import Message
 from tunewright.stats.noise import noisy_curves

@@ -11,7 +11,7 @@ from tests.checks.applied_worlds import Manner, results_of as applied_results, r
 from tests.checks.curve_worlds import results_of
 from tests.store.record_parts import a_trial
 
-from tunewright.checks._doubt import SHOWN, numbers
+from tunewright.checks._doubt import MOST_LISTED, numbers
 from tunewright.checks._training_fit import training_fit
 from tunewright.checks.applied import applied
 from tunewright.checks.baseline import baseline
@@ -41,8 +41,8 @@ def test_the_spread_of_three_repeats_has_the_interval_of_one_degree_of_freedom()
 
 
 def test_the_first_trials_are_listed_by_number_and_repeats_are_not() -> None:
-    trials = [a_trial(n, 0.5) for n in range(SHOWN + 5)]
-    assert numbers([a_trial(None, 0.5, parent=0), *trials]) == tuple(range(SHOWN))
+    trials = [a_trial(n, 0.5) for n in range(MOST_LISTED + 5)]
+    assert numbers([a_trial(None, 0.5, parent=0), *trials]) == tuple(range(MOST_LISTED))
 
 
 def test_a_doubt_shows_the_values_of_three_trials() -> None:

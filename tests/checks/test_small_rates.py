@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.checks.curve_worlds import results_of
 
-from tunewright.checks._small_rates import DIFFER, small_rates
+from tunewright.checks.logged_rate import DIFFER, small_rates
 
 
 def compared(best: list[float], others: list[float], name: str = "learning_rate"):

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from tests.checks.curve_worlds import results_of, shape
 
 from tunewright.actions import Advise, Declare
-from tunewright.checks.spacing import averaged, spaced, tables, unreadable
+from tunewright.checks.spacing import at_equal_steps, average, tables, unreadable
 from tunewright.messages import Message
 from tunewright.store.curves import Curve
 
@@ -15,19 +15,19 @@ def curve(steps: np.ndarray) -> Curve:
 
 
 def test_equal_steps_are_taken_as_they_are() -> None:
-    points = spaced(curve(np.arange(10, 510, 10)))
+    points = at_equal_steps(curve(np.arange(10, 510, 10)))
     assert points is not None
     assert points[0].tolist() == list(range(10, 510, 10))
 
 
 def test_a_last_gap_cut_short_does_not_matter() -> None:
-    points = spaced(curve(np.append(np.arange(10, 510, 10), 503)))
+    points = at_equal_steps(curve(np.append(np.arange(10, 510, 10), 503)))
     assert points is not None and points[0][-1] == 503
 
 
 def test_a_dense_beginning_is_thinned() -> None:
     steps = np.concatenate([np.arange(1, 100), np.arange(100, 5001, 100)])
-    points = spaced(curve(steps))
+    points = at_equal_steps(curve(steps))
     assert points is not None
     assert 48 <= len(points[0]) <= 51 and points[0][-1] == 5000
     assert np.diff(points[0]).min() >= 75
@@ -35,20 +35,21 @@ def test_a_dense_beginning_is_thinned() -> None:
 
 def test_steps_without_any_order_are_not_read() -> None:
     assert (
-        spaced(curve(np.cumsum(np.random.default_rng(0).pareto(0.5, 60) + 1).astype(int))) is None
+        at_equal_steps(curve(np.cumsum(np.random.default_rng(0).pareto(0.5, 60) + 1).astype(int)))
+        is None
     )
 
 
 def test_values_that_are_not_finite_are_left_out() -> None:
     values = np.arange(50.0)
     values[7] = np.nan
-    points = spaced(Curve(np.arange(50), values))
+    points = at_equal_steps(Curve(np.arange(50), values))
     assert points is not None and len(points[0]) == 49
 
 
 @given(st.integers(20, 3000), st.integers(20, 500))
 def test_long_curves_become_means_that_keep_the_end(points: int, longest: int) -> None:
-    found = spaced(curve(np.arange(points)), longest)
+    found = at_equal_steps(curve(np.arange(points)), longest)
     assert found is not None
     steps, values = found
     assert len(steps) <= longest and steps[-1] == points - 1
@@ -69,8 +70,8 @@ def test_tables_hold_curves_of_one_length_lower_is_better() -> None:
 def test_tables_can_be_averaged_further() -> None:
     results = results_of({"valid_error": [np.arange(100.0)] * 2})
     (table,) = tables(results.trials, "valid_error")
-    assert averaged(table, 100) is table
-    shorter = averaged(table, 30)
+    assert average(table, 100) is table
+    shorter = average(table, 30)
     assert shorter.values.shape == (2, 25)
     assert (shorter.steps[0, -1], shorter.values[0, -1]) == (1000, 97.5)
 
@@ -98,6 +99,6 @@ def test_it_says_why_a_curve_cannot_be_read() -> None:
 def test_two_points_become_one_where_twice_as_many_are_there() -> None:
     results = results_of({"valid_error": [np.arange(100.0)] * 2})
     (table,) = tables(results.trials, "valid_error")
-    halved = averaged(table, 50)
+    halved = average(table, 50)
     assert halved.values.shape == (2, 50)
     assert halved.values[0, :2].tolist() == [0.5, 2.5]

@@ -9,7 +9,7 @@ from tests.checks.curve_worlds import NOISES, known_curves, noise, results_of, r
 from tests.checks.rates import agrees, at_most
 
 from tunewright.actions import Advise, Extend, NextRound, ProbeLonger
-from tunewright.checks._study_rule import IMMATERIAL
+from tunewright.checks._curve_question import IMMATERIAL
 from tunewright.checks.still_improving import MEDIAN_LIMIT, improving, still_improving
 from tunewright.stats.noise import noisy_curves
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.checks._study_rule import (
+from tunewright.checks._curve_question import (
     IMMATERIAL,
     Reading,
     TrialFacts,
     in_rank_order,
-    statement,
+    judge_readings,
 )
 from tunewright.store.trial import Trial
 
@@ -38,23 +38,23 @@ def flags(*numbers: int, of: int = 16) -> list[Reading[TrialFacts]]:
     ],
 )
 def test_flags_become_a_verdict(readings, verdict, because, flagged, of_top) -> None:
-    said = statement(readings)
+    said = judge_readings(readings)
     assert (said.verdict, said.because, said.flagged_of_top) == (verdict, because, of_top)
     assert [r.facts.trial for r in said.flagged] == flagged
 
 
 def test_weaker_trials_may_count_less() -> None:
-    assert statement(flags(8, 9, 12), many="note").verdict == "note"
-    assert statement(flags(2, 4), many="note").verdict == "warn"
+    assert judge_readings(flags(8, 9, 12), many="note").verdict == "note"
+    assert judge_readings(flags(2, 4), many="note").verdict == "warn"
 
 
 def test_five_that_agree_speak_without_a_flag() -> None:
     agreeing = [reading(k, z=2.5) for k in range(3)] + [reading(3), reading(4, z=IMMATERIAL)]
-    said = statement(agreeing, median_limit=2.2)
+    said = judge_readings(agreeing, median_limit=2.2)
     assert (said.verdict, said.because, said.median_z) == ("warn", "median", 2.5)
     assert [r.trial.number for r in said.speakers] == [0, 1, 2, 3]
-    assert statement(agreeing, median_limit=2.6).verdict == "ok"
-    assert statement(agreeing[:4], median_limit=2.2).median_z is None
+    assert judge_readings(agreeing, median_limit=2.6).verdict == "ok"
+    assert judge_readings(agreeing[:4], median_limit=2.2).median_z is None
 
 
 def test_readings_follow_the_rank_of_their_trials() -> None:

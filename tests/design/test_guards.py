@@ -7,7 +7,7 @@ import pytest
 from tests.problems import problems
 
 from tunewright.design.conditions import given
-from tunewright.design.guards import declared_problems, refusals
+from tunewright.design.guards import meaning_problems, refusals
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, maximize, minimize
 from tunewright.design.ranges import integers, log
@@ -83,13 +83,13 @@ def test_undeclared_lengths_are_guarded_unless_declared_otherwise(name: str) -> 
 
 def test_declared_names_that_the_program_does_not_take() -> None:
     meaning = Meaning({"max_train_steps": "max_steps", "train_loss": "loss"}, {"dropout": 0.0})
-    near, off = declared_problems(meaning, ["max_train_steps", "lr"])
+    near, off = meaning_problems(meaning, ["max_train_steps", "lr"])
     assert near.code == "meaning.not_taken"
     assert (near.facts["spelled"], near.facts["near"]) == ("max_steps", "max_train_steps")
     assert near.facts["known"] == ["lr", "max_train_steps"]
     assert (off.code, off.facts["name"]) == ("meaning.off_not_taken", "dropout")
-    assert list(declared_problems(meaning, ["max_steps", "dropout"])) == []
-    assert list(declared_problems(Meaning({"max_train_steps": None}), ["epochs"])) == []
+    assert list(meaning_problems(meaning, ["max_steps", "dropout"])) == []
+    assert list(meaning_problems(Meaning({"max_train_steps": None}), ["epochs"])) == []
 
 
 def test_declared_names_are_compared_with_the_round_where_no_program_is_known() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.design.longer_schedule import share_at_tiny_rate, stretched
+from tunewright.design.longer_schedule import share_at_tiny_rate, stretch
 from tunewright.design.schedule import (
     Constant,
     Cosine,
@@ -25,7 +25,7 @@ extra = st.integers(0, 20_000)
 def test_linear_keeps_its_decay_in_steps(length: int, more: int, decay: int | None, end: float):
     before, after = (
         Linear(decay, end),
-        stretched(Linear(decay, end), length, length + more).schedule,
+        stretch(Linear(decay, end), length, length + more).schedule,
     )
     for step in range(1, length + 1, 17):
         shifted = after.factor(step + more, length + more)
@@ -37,7 +37,7 @@ def test_linear_keeps_its_decay_in_steps(length: int, more: int, decay: int | No
 def test_warmup_stays_and_the_extra_steps_run_at_the_base_rate(
     length: int, more: int, warmup: int, mode: str
 ) -> None:
-    made = stretched(Warmup(warmup, Linear(), mode), length, length + more)
+    made = stretch(Warmup(warmup, Linear(), mode), length, length + more)
     after = made.schedule
     assert after.factor(warmup, length + more) == 1.0
     assert after.factor(warmup + more + 1, length + more) == 1.0
@@ -47,25 +47,25 @@ def test_warmup_stays_and_the_extra_steps_run_at_the_base_rate(
 
 @given(old, extra)
 def test_piecewise_and_stable_phase(length: int, more: int) -> None:
-    stairs = stretched(Piecewise((50, 80), (1.0, 0.1, 0.01)), length, length + more).schedule
+    stairs = stretch(Piecewise((50, 80), (1.0, 0.1, 0.01)), length, length + more).schedule
     assert stairs.factor(50 + more, length + more) == 1.0
     assert stairs.factor(51 + more, length + more) == 0.1
     assert stairs.factor(81 + more, length + more) == 0.01
     wsd = WarmupStableDecay(10, 50)
-    assert stretched(wsd, length, length + more).schedule == wsd
+    assert stretch(wsd, length, length + more).schedule == wsd
 
 
 def test_cosine_and_constant_are_kept() -> None:
-    assert stretched(Cosine(0.1), 100, 1000).schedule == Cosine(0.1)
-    assert stretched(Constant(), 100, 1000).schedule == Constant()
+    assert stretch(Cosine(0.1), 100, 1000).schedule == Cosine(0.1)
+    assert stretch(Constant(), 100, 1000).schedule == Constant()
 
 
 def test_rsqrt_is_replaced_and_says_so() -> None:
-    made = stretched(Rsqrt(100), 1600, 16_000)
+    made = stretch(Rsqrt(100), 1600, 16_000)
     assert made.changed_family
     assert made.schedule == Linear(decay_steps=1500, end_factor=0.25)
     assert made.rule.code == "stretch.rsqrt_replaced" and made.rule.facts["end_factor"] == 0.25
-    kept = stretched(Rsqrt(5000), 1600, 16_000)
+    kept = stretch(Rsqrt(5000), 1600, 16_000)
     assert kept.schedule == Rsqrt(5000) and not kept.changed_family
 
 
@@ -74,7 +74,7 @@ def test_rsqrt_is_replaced_and_says_so() -> None:
     [(Linear(), 0.0), (Cosine(), 0.205), (Constant(), 0.0), (WarmupStableDecay(10, 50), 0.0)],
 )
 def test_what_stretched_gives_wastes_little(schedule, share: float) -> None:
-    longer = stretched(schedule, 1000, 9000).schedule
+    longer = stretch(schedule, 1000, 9000).schedule
     assert share_at_tiny_rate(schedule, 1000, longer, 9000) == pytest.approx(share, abs=0.01)
 
 
@@ -87,5 +87,5 @@ def test_the_guard_speaks_where_the_rate_is_tiny() -> None:
 
 def test_shorter_training_is_refused() -> None:
     with pytest.raises(DesignError) as refused:
-        stretched(Cosine(), 1000, 100)
+        stretch(Cosine(), 1000, 100)
     assert refused.value.code == "schedule.shorter"

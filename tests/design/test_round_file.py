@@ -10,7 +10,7 @@ from tests.problems import problems, states
 from tests.strategies import rounds
 
 from tunewright.design.conditions import given
-from tunewright.design.names import Meaning, understood
+from tunewright.design.names import Meaning, with_guesses
 from tunewright.design.presets import space
 from tunewright.design.ranges import choice, integers, log, log_from_one
 from tunewright.design.round import Round
@@ -175,7 +175,7 @@ def test_the_template_needs_a_goal_and_then_runs(tmp_path: Path) -> None:
 
 def test_what_the_template_does_not_offer(tmp_path: Path) -> None:
     takes = ["lr", "epochs", "bs", "max_iters"]
-    text = template("first", takes, {}, understood(Meaning(), takes))
+    text = template("first", takes, {}, with_guesses(Meaning(), takes))
     scientific = text.partition("[nuisance]")[0]
     assert not any(f"{name} =" in scientific for name in takes)
     assert all(f"# {name} =  # no default" in text for name in ("epochs", "bs", "max_iters"))
@@ -196,7 +196,7 @@ def test_a_round_asks_about_what_it_is_called_after(tmp_path: Path) -> None:
 
 def test_the_most_important_come_first() -> None:
     takes = ["beta2", "wd", "beta1", "lr"]
-    text = template("first", takes, {}, understood(Meaning(), takes))
+    text = template("first", takes, {}, with_guesses(Meaning(), takes))
     nuisance = text.partition("[nuisance]")[2]
     places = [nuisance.index(f"{name} = ") for name in ("lr", "beta1", "wd", "beta2")]
     assert places == sorted(places) and "20 trials per study pay for 2" in nuisance

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.design.range import MOST_TICKS, evenly, logarithmic, outwards, thinned, without_dust
+from tunewright.design.range import MOST_TICKS, evenly, logarithmic, outwards, thin, without_dust
 
 
 @given(st.floats(1e-9, 1e9))
@@ -21,5 +21,5 @@ def test_ticks_lie_between_the_ends(low: float, times: float) -> None:
 
 
 def test_long_lists_are_thinned_and_dust_goes() -> None:
-    assert list(thinned(range(10), 4)) == [0, 3, 6, 9]
+    assert list(thin(range(10), 4)) == [0, 3, 6, 9]
     assert without_dust(0.1 + 0.2) == 0.3

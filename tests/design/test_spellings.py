@@ -11,9 +11,9 @@ from tunewright.design.names import (
     guess_note,
     lengths,
     regularises,
-    understood,
     usual_meaning,
     usual_meanings,
+    with_guesses,
 )
 from tunewright.design.objective import minimize
 from tunewright.importers.build_round import Options, take_over
@@ -62,26 +62,28 @@ def test_ambiguous_and_right_names_are_left_alone() -> None:
 def test_of_steps_and_epochs_the_steps_count_and_both_are_lengths() -> None:
     assert usual_meanings(["epochs", "max_steps"]) == {"max_train_steps": "max_steps"}
     names = ["epochs", "max_steps", "lr"]
-    assert lengths(understood(Meaning(), names), names) == ("epochs", "max_steps")
-    declared = understood(Meaning({"max_train_steps": "max_steps"}), names)
+    assert lengths(with_guesses(Meaning(), names), names) == ("epochs", "max_steps")
+    declared = with_guesses(Meaning({"max_train_steps": "max_steps"}), names)
     assert lengths(declared, names) == ("max_steps",)
-    assert lengths(understood(Meaning({"max_train_steps": None}), names), names) == ()
+    assert lengths(with_guesses(Meaning({"max_train_steps": None}), names), names) == ()
 
 
 def test_what_is_declared_is_not_guessed() -> None:
-    found = understood(Meaning({"max_train_steps": None, "warmup_steps": "lr"}), ["lr", "epochs"])
+    found = with_guesses(Meaning({"max_train_steps": None, "warmup_steps": "lr"}), ["lr", "epochs"])
     assert found.guessed == {} and found.of("epochs") is None and guess_note(found) == ()
-    found = understood(Meaning({"learning_rate": "rate"}), ["lr", "rate"])
+    found = with_guesses(Meaning({"learning_rate": "rate"}), ["lr", "rate"])
     assert found.name("learning_rate") == "rate" and found.guessed == {}
 
 
 def test_a_guess_is_a_note_with_its_facts() -> None:
-    found = understood(Meaning(), ["lr", "epochs"], ["val_loss", "epoch"])
+    found = with_guesses(Meaning(), ["lr", "epochs"], ["val_loss", "epoch"])
     (note,) = guess_note(found)
     means = {"learning_rate": "lr", "max_train_steps": "epochs", "valid_loss": "val_loss"}
     assert (note.code, note.facts) == ("meaning.guessed", {"means": means})
     assert note.text and note.text_for("shell")
-    assert guess_note(understood(found, ["lr", "epochs"])) == (note,), "guessing again adds nothing"
+    assert guess_note(with_guesses(found, ["lr", "epochs"])) == (note,), (
+        "guessing again adds nothing"
+    )
 
 
 def test_regularisers_by_their_spelling() -> None:
@@ -92,10 +94,10 @@ def test_regularisers_by_their_spelling() -> None:
         "wd",
         "resid_dropout",
     ]
-    found = understood(Meaning(), ["wd", "attn_dropout", "width"])
+    found = with_guesses(Meaning(), ["wd", "attn_dropout", "width"])
     assert found.regularisers == ("wd", "attn_dropout")
-    assert "regularisers" not in understood(Meaning(), ["weight_decay", "dropout"]).means
-    assert understood(Meaning({"weight_decay": "wd"}), ["wd"]).regularisers[0] == "wd"
+    assert "regularisers" not in with_guesses(Meaning(), ["weight_decay", "dropout"]).means
+    assert with_guesses(Meaning({"weight_decay": "wd"}), ["wd"]).regularisers[0] == "wd"
 
 
 def test_the_users_word_counts_first() -> None:

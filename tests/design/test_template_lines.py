@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tunewright.design.names import Meaning
-from tunewright.design.round_file import asked_about, one_value, scientific_lines, what_is_paid_for
+from tunewright.design.round_file import one_value, question_of, scientific_lines, what_is_paid_for
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from tunewright.design.round_file import asked_about, one_value, scientific_line
 )
 def test_what_a_round_asks_about(name: str, asked: str | None) -> None:
     takes = ["lr", "dropout", "layers", "epochs", "batch_size", "optimizer"]
-    assert asked_about(name, takes, Meaning()) == asked
+    assert question_of(name, takes, Meaning()) == asked
 
 
 def test_a_regulariser_is_off_against_on() -> None:

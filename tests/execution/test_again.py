@@ -14,7 +14,7 @@ from tests.problems import codes
 import tunewright as tw
 from tunewright.actions import TrainAgain
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.execution.again import changed_files
+from tunewright.execution.again import files_that_differ
 from tunewright.store.provenance import Provenance
 from tunewright.store.store import Store
 
@@ -124,8 +124,8 @@ def test_other_code_is_refused_by_the_name_of_its_files(tmp_path: Path, monkeypa
 
 
 def test_code_that_is_not_known_is_not_refused(workload: tw.Workload) -> None:
-    assert changed_files(None, workload) == ()
-    assert changed_files(Provenance("", "", sources={"gone.py": "ab"}), workload) != ()
+    assert files_that_differ(None, workload) == ()
+    assert files_that_differ(Provenance("", "", sources={"gone.py": "ab"}), workload) != ()
 
 
 def test_what_cannot_be_done_again_is_refused(workload: tw.Workload, tmp_path: Path) -> None:

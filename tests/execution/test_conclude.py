@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
-from tunewright.execution.conclude import DEATHS, Seen, conclude, never_logged, watched_metrics
+from tunewright.execution.conclude import DEATHS, Seen, conclude, metrics_to_watch, never_logged
 from tunewright.messages import Message
 from tunewright.store.curves import pack
 from tunewright.store.judge import not_finite
@@ -17,7 +17,7 @@ from tunewright.store.outcome import Outcome
 
 OBJECTIVE = minimize("valid_error")
 KILLED = Message("program.exited", {"status": -9, "signal": "SIGKILL"})
-WATCHED = watched_metrics(OBJECTIVE, Meaning())
+WATCHED = metrics_to_watch(OBJECTIVE, Meaning())
 
 
 def seen(**curves: list[float]) -> Seen:
@@ -83,7 +83,7 @@ def test_other_metrics_may_be_non_finite():
 
 
 def test_losses_go_by_their_meaning_not_their_spelling():
-    watched = watched_metrics(OBJECTIVE, Meaning({"train_loss": "train/loss"}))
+    watched = metrics_to_watch(OBJECTIVE, Meaning({"train_loss": "train/loss"}))
     batch = pack({"train/loss": ([5], [math.nan])})
     assert Seen().adding(batch, watched).diverged == not_finite("train/loss", math.nan, 5)
     assert "train_loss" not in watched

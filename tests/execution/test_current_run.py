@@ -17,7 +17,7 @@ from tunewright.design.names import Meaning
 from tunewright.errors import WorkloadError
 from tunewright.execution import current_run as module
 from tunewright.execution.command import command
-from tunewright.execution.current_run import VARIABLE, Printing, described
+from tunewright.execution.current_run import VARIABLE, Printing, describe
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.handle import Handle
@@ -95,7 +95,7 @@ def test_a_program_reads_what_was_described(tmp_path: Path) -> None:
     own = assignment(tmp_path, {"lr": 0.5, "name": "é"})
     before = signal.getsignal(signal.SIGTERM), sys.excepthook
     try:
-        run = Printing(described(own, OBJECTIVE, Meaning(), ("0", "1")))
+        run = Printing(describe(own, OBJECTIVE, Meaning(), ("0", "1")))
     finally:
         signal.signal(signal.SIGTERM, before[0])
         sys.excepthook = before[1]
@@ -110,11 +110,11 @@ def test_a_program_reads_what_was_described(tmp_path: Path) -> None:
 def test_only_rank_0_speaks(
     variables: dict[str, str], rank: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tunewright.execution.processes import seeding
+    from tunewright.execution.processes import surroundings
 
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert seeding.rank() == rank
+    assert surroundings.rank() == rank
 
 
 @pytest.mark.beyond_core
@@ -145,7 +145,7 @@ def test_a_program_reports_and_saves(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.beyond_core
 def test_a_stop_request_lets_it_save_first(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
-    given = described(assignment(tmp_path, {"lr": 0.5}), OBJECTIVE, Meaning(), ())
+    given = describe(assignment(tmp_path, {"lr": 0.5}), OBJECTIVE, Meaning(), ())
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), VARIABLE: given}
     words = [sys.executable, str(tmp_path / "program.py"), "stopped"]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=100)

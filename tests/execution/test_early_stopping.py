@@ -77,8 +77,8 @@ def test_a_hopeless_trial_is_stopped_once_with_its_facts() -> None:
     early = stopper(many(LEAST))
     started(early)
     assert told(early, level_curve(0.95)) == ["trial.pruned"]
-    reason = early.ended(900)
-    assert reason is not None and early.ended(900) is None
+    reason = early.forget(900)
+    assert reason is not None and early.forget(900) is None
     facts = reason.facts
     assert facts["metric"] == "err" and facts["curves"] == LEAST and facts["place"] == 5
     assert facts["step"] in (5, 10, 20, 35, 60)
@@ -129,7 +129,7 @@ def test_a_maximized_objective_is_turned_around() -> None:
     early = stopper(trials, minimize=False)
     started(early)
     assert told(early, [-v for v in level_curve(0.95)]) == ["trial.pruned"]
-    reason = early.ended(900)
+    reason = early.forget(900)
     assert reason is not None and reason.facts["value"] < reason.facts["reference"] < 0
     started(early, trial=901)
     assert told(early, [-v for v in level_curve(0.11)], trial=901) == []
@@ -167,7 +167,7 @@ def test_both_arms_lose_trials_at_the_same_looks_when_they_differ_by_a_constant(
             trial = 1000 * (study + 1) + place
             started(early, trial=trial, study=study)
             told(early, level_curve(float(level) + study), trial=trial)
-            reason = early.ended(trial)
+            reason = early.forget(trial)
             looks[study].append(None if reason is None else reason.facts["step"])
     assert looks[0] == looks[1] and None in looks[0] and any(looks[0])
 

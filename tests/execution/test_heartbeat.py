@@ -52,6 +52,21 @@ def test_it_beats_while_the_main_thread_is_busy(opened):
     assert beats(store) == after
 
 
+def test_a_beat_that_finds_no_descriptor_does_not_end_the_thread(opened, monkeypatch):
+    store, record = opened
+    worker, beat, failures = store.register(record.id, "session", exclusive=False), store.beat, []
+
+    def scarce(worker):
+        if not failures:
+            failures.append(OSError("Too many open files"))
+            raise failures[0]
+        beat(worker)
+
+    monkeypatch.setattr(store, "beat", scarce)
+    with Heartbeat(store, worker, every_s=0.02):
+        wait_until(lambda: beats(store) >= [2])
+
+
 def test_on_duty_is_exclusive_and_ends_with_its_block(opened):
     store, record = opened
     with on_duty(store, record.id, "supervisor", exclusive=True):

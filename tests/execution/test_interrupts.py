@@ -1,28 +1,29 @@
-"""Signals become wishes, and the handlers of before come back."""
+"""Signals are counted, and the handlers of before come back."""
 
 from __future__ import annotations
 
 import signal
 import threading
 
-from tunewright.execution.interrupts import Interrupts, Wish
+from tunewright.execution.interrupts import Interrupt, Interrupts
 
 
 def test_ctrl_c_once_twice_thrice():
     told = []
-    with Interrupts(told.append) as interrupts:
-        assert interrupts.wish == Wish.GO_ON
+    with Interrupts() as interrupts:
+        interrupts.on_change = told.append
+        assert interrupts.level == Interrupt.NONE
         for _ in range(4):
             signal.raise_signal(signal.SIGINT)
-    assert told == [Wish.FINISH, Wish.STOP, Wish.AT_ONCE, Wish.AT_ONCE]
-    assert interrupts.wish == Wish.AT_ONCE
+    assert told == [Interrupt.FINISH, Interrupt.STOP, Interrupt.AT_ONCE, Interrupt.AT_ONCE]
+    assert interrupts.level == Interrupt.AT_ONCE
     assert not interrupts.terminated
 
 
 def test_sigterm_stops_and_says_who_it_was():
     with Interrupts() as interrupts:
         signal.raise_signal(signal.SIGTERM)
-    assert interrupts.wish == Wish.STOP
+    assert interrupts.level == Interrupt.STOP
     assert interrupts.terminated
 
 
@@ -31,7 +32,7 @@ def test_sigterm_after_two_ctrl_c_takes_nothing_back():
         for _ in range(3):
             signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGTERM)
-    assert interrupts.wish == Wish.AT_ONCE
+    assert interrupts.level == Interrupt.AT_ONCE
 
 
 def test_the_old_handlers_come_back():
@@ -55,9 +56,9 @@ def test_outside_the_main_thread_nothing_is_touched():
 
     def enter():
         with Interrupts() as interrupts:
-            found.append((signal.getsignal(signal.SIGINT), interrupts.wish))
+            found.append((signal.getsignal(signal.SIGINT), interrupts.level))
 
     thread = threading.Thread(target=enter)
     thread.start()
     thread.join()
-    assert found == [(before, Wish.GO_ON)]
+    assert found == [(before, Interrupt.NONE)]

@@ -12,7 +12,7 @@ from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.execution.executors.inline import Inline
-from tunewright.execution.known_lengths import known_seconds
+from tunewright.execution.known_lengths import seconds_elsewhere
 from tunewright.execution.run import run
 from tunewright.execution.workload import Workload
 from tunewright.present.terminal.plan_page import plan
@@ -47,7 +47,7 @@ def workload(tmp_path: Path) -> Workload:
 
 def known(workload: Workload, round: Round) -> tuple[float, ...]:
     with Store.open(workload.store) as store:
-        return known_seconds(store, round, workload.name, Meaning())
+        return seconds_elsewhere(store, round, workload.name, Meaning())
 
 
 def test_the_same_program_with_the_same_length_is_known(workload: Workload) -> None:

@@ -17,7 +17,7 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import Damaged, StoreError
 from tunewright.execution import ledger as flushing
-from tunewright.execution.account import FLUSH_S, Account, joined
+from tunewright.execution.account import FLUSH_S, Account, join_batches
 from tunewright.execution.executors.executor import Logged, Saved
 from tunewright.execution.ledger import Ledger
 from tunewright.execution.retry import PATIENCE_S
@@ -114,18 +114,18 @@ def test_many_accounts_are_one_commit(desk):
     event.listen(store._database.engine, "commit", commits.append)
     for account in accounts:
         log_points(account, [1, 2])
-    assert ledger.commit(accounts, 5.0).settled == accounts
+    assert ledger.commit(accounts, 5.0).written == accounts
     assert len(commits) == 1
     assert [steps_of(store, n) for n in range(4)] == [[1, 2]] * 4
 
 
 def test_batches_are_joined_before_they_are_stored():
     parts = [pack({"a": ([1, 2], [0.1, 0.2])}), pack({"a": ([3], [0.3]), "b": ([3], [1.0])})]
-    curves = unpack(joined(parts))
+    curves = unpack(join_batches(parts))
     assert curves["a"].steps.tolist() == [1, 2, 3]
     assert curves["a"].values.tolist() == [0.1, 0.2, 0.3]
     assert curves["b"].values.tolist() == [1.0]
-    assert joined(parts[:1]) is parts[0]
+    assert join_batches(parts[:1]) is parts[0]
 
 
 def test_a_store_out_of_reach_loses_nothing(desk):
@@ -133,10 +133,10 @@ def test_a_store_out_of_reach_loses_nothing(desk):
     account = accounts[0]
     log_points(account, [1])
     unreliable.failures = ["before", "before"]
-    assert ledger.commit([account], 5.0).settled == []
+    assert ledger.commit([account], 5.0).written == []
     log_points(account, [2])
     end(account)
-    assert ledger.commit([account], 6.0).settled == []
+    assert ledger.commit([account], 6.0).written == []
     (spooled,) = results_in(store.trial_root() / account.claim.folder)
     assert spooled.outcome.status == "completed"
     batches = spooled.outcome.batches
@@ -144,7 +144,7 @@ def test_a_store_out_of_reach_loses_nothing(desk):
     assert spooled_steps == [1, 2], "the end is on the disk while the store is away"
     log_points(accounts[1], [1])
     committed = ledger.commit([account, accounts[1]], 7.0)
-    assert committed.settled == [account, accounts[1]]
+    assert committed.written == [account, accounts[1]]
     assert steps_of(store, 0) == [1, 2]
     assert store.results("r").trial(0).status == "completed"
     assert "restarting" in told[0] and "training continues" in told[0]
@@ -157,15 +157,15 @@ def test_points_whose_commit_was_not_acknowledged_stand_once(desk):
     account = accounts[0]
     log_points(account, [1])
     unreliable.failures = ["after"]
-    assert ledger.commit([account], 5.0).settled == []
+    assert ledger.commit([account], 5.0).written == []
     log_points(account, [2])
-    assert ledger.commit([account], 6.0).settled == [account]
+    assert ledger.commit([account], 6.0).written == [account]
     assert steps_of(store, 0) == [1, 2]
     log_points(account, [3])
     end(account)
     unreliable.failures = ["after"]
-    assert ledger.commit([account], 7.0).settled == []
-    assert ledger.commit([account], 8.0).settled == [account]
+    assert ledger.commit([account], 7.0).written == []
+    assert ledger.commit([account], 8.0).written == [account]
     assert steps_of(store, 0) == [1, 2, 3]
     assert store.results("r").trial(0).status == "completed"
 
@@ -187,13 +187,13 @@ def test_a_full_disk_is_waited_for_without_end(desk, monkeypatch):
     log_points(accounts[0], [1])
     unreliable.failures = ["before"] * 3
     for now in (5.0, 10 * PATIENCE_S, 20 * PATIENCE_S):
-        assert ledger.commit(accounts[:1], now).settled == []
+        assert ledger.commit(accounts[:1], now).written == []
     assert not ledger.has_space()
     assert not ledger.has_space(), "which is said once"
     full[0] = False
     assert ledger.has_space()
     assert told[-2:] == ["paused: full.", "there is space again: continuing"]
-    assert ledger.commit(accounts[:1], 20 * PATIENCE_S).settled == accounts[:1]
+    assert ledger.commit(accounts[:1], 20 * PATIENCE_S).written == accounts[:1]
 
 
 def test_damage_is_final(desk):
@@ -220,7 +220,7 @@ def test_one_refused_account_leaves_the_others_whole(desk):
         claim = account.claim
         account.take(Saved(claim.trial, claim.attempt, 1, "snapshots/a", "0" * 64))
     committed = ledger.commit([taken, mine], 5.0)
-    assert committed.settled == [mine]
+    assert committed.written == [mine]
     assert committed.lost == [taken]
     assert steps_of(store, 0) == [1]
     assert steps_of(store, 1) == []

@@ -12,8 +12,9 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.execution.command import command
 from tunewright.execution.executors.inline import Inline
-from tunewright.execution.prepare import advice, ready, started, suggestions, with_defaults
+from tunewright.execution.prepare import advice, command_line, ready, with_defaults
 from tunewright.execution.run import load, run
+from tunewright.execution.suggest import suggestions
 from tunewright.execution.workload import Workload
 from tunewright.search.halton import Halton
 from tunewright.store.store import Store
@@ -57,7 +58,7 @@ def test_completing_a_round_leaves_its_points_alone():
 def test_what_a_trial_is_started_with():
     here = Path("/trials/t1")
     function = Workload(train, minimize("e"))
-    said = started(function, {"learning_rate": 0.1, "optimizer": "adam"}, 7, here)
+    said = command_line(function, {"learning_rate": 0.1, "optimizer": "adam"}, 7, here)
     assert said.endswith("train(run, learning_rate=0.1, optimizer='adam')  # seed 7")
     line = (
         "train --lr={learning_rate} --beta {beta1} --seed={run.seed} --out={run.folder} "
@@ -65,12 +66,12 @@ def test_what_a_trial_is_started_with():
     )
     configuration = {"learning_rate": 0.1, "max_train_steps": 500}
     own = Workload(command(line), minimize("e"))
-    assert shlex.split(started(own, configuration, 7, here)) == [
+    assert shlex.split(command_line(own, configuration, 7, here)) == [
         *("train", "--lr=0.1", "--seed=7", "--out=/trials/t1", "--every=5"),
         "/trials/t1/config.json",
     ]
     rarer = replace(own, eval_every=20)
-    assert "--every=20" in started(rarer, configuration, 7, here)
+    assert "--every=20" in command_line(rarer, configuration, 7, here)
 
 
 def spelled(run, lr=0.1, batch_size=8, width=4, epochs=3):

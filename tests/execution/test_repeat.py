@@ -14,7 +14,7 @@ from tunewright.errors import Busy, DesignError, NotFound, WorkloadError
 from tunewright.execution.command import command
 from tunewright.execution.executors.executor import Ended
 from tunewright.execution.executors.inline import Inline
-from tunewright.execution.repeat import repeat, repeated
+from tunewright.execution.repeat import repeat, run_repeats
 from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
@@ -112,7 +112,7 @@ def test_an_interrupted_repeat_goes_on(workload):
 def test_the_watcher_sees_repeats_without_a_number(workload):
     best = run(ROUND, workload()).best()
     watch = Kept()
-    repeats, summary, _ = repeated(best, workload(), 4, watch)
+    repeats, summary, _ = run_repeats(best, workload(), 4, watch)
     assert watch.told[0] == ("began", "depth", 4, 0)
     assert [s.number for s in watch.all("claimed")] == [None] * 4
     assert [c.value for c in watch.all("ended")] == list(repeats.values)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tunewright.errors import BadValue, WorkloadError
-from tunewright.execution.reported_values import as_count, as_number, as_step, on_device, shown
+from tunewright.execution.reported_values import as_count, as_number, as_step, on_device, short_text
 
 
 @given(st.floats() | st.integers(-(2**1000), 2**1000) | st.fractions())
@@ -82,4 +82,4 @@ def test_a_value_that_cannot_be_shown_is_still_named() -> None:
         def __repr__(self) -> str:
             raise RuntimeError
 
-    assert "Silent" in shown(Silent())
+    assert "Silent" in short_text(Silent())

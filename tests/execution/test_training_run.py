@@ -13,7 +13,7 @@ from tunewright.probes.throughput.command_worker import StampedHandle, Stamps
 from tunewright.probes.throughput.subject import ProbeHandle
 
 MEMBERS = {name for name in vars(Run) if not name.startswith("_")}
-FOR_EXECUTORS = {"announce", "ask_stop", "is_of", "over", "tell_points"} | {
+FOR_EXECUTORS = {"announce", "ask_stop", "names", "over", "tell_points"} | {
     "given",
     "relay_saved",
     "saves_itself",
@@ -43,7 +43,7 @@ def test_what_executors_need_is_on_the_control(tmp_path: Path) -> None:
     assert not FOR_EXECUTORS & (MEMBERS | public(Handle))
     run, told = handle(tmp_path, {"max_train_steps": 3})
     control = Control(run)
-    assert control.is_of(100, 1) and not control.is_of(100, 2)
+    assert control.names == (100, 1)
     assert not run.stop_asked
     control.ask_stop()
     assert run.stop_asked and control.over is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def test_everything_is_written_when_the_block_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waiting: int
 ) -> None:
     monkeypatch.setattr(session_store, "WAITING", waiting)
-    with TrialFiles() as files:
+    with closing(TrialFiles()) as files:
         for number in range(8):
             own = claim(number)
             result = Ended(own.trial, 1, Outcome("completed", batches=(curve(0.5),)))
@@ -54,6 +55,6 @@ def test_a_folder_that_cannot_be_made_is_passed_over(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "r1-aa").write_text("a file in its place")
-    with TrialFiles() as files:
+    with closing(TrialFiles()) as files:
         files.write(tmp_path / claim(0).folder, claim(0), Ended(1, 1, Outcome("completed")))
     assert caplog.records

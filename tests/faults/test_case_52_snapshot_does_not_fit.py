@@ -10,7 +10,7 @@ from tests.faults.quick_rounds import OBJECTIVE
 import tunewright as tw
 from tunewright import snapshot
 from tunewright.execution import ledger
-from tunewright.execution.conclude import Seen, conclude, needed_mb
+from tunewright.execution.conclude import Seen, conclude, space_needed_mb
 from tunewright.execution.processes.attempt import judge
 from tunewright.messages import Message
 from tunewright.store.outcome import Outcome
@@ -62,7 +62,7 @@ def test_case_52_only_a_snapshot_of_ours_waits_for_space():
     error = OSError(errno.ENOSPC, "No space left on device")
     outcome, reason, _ = judge(error)
     end = Outcome(outcome, reason)
-    assert needed_mb(end) is None and conclude(end, Seen(), OBJECTIVE, 2).status == "failed"
+    assert space_needed_mb(end) is None and conclude(end, Seen(), OBJECTIVE, 2).status == "failed"
     large = Outcome("died", Message("disk.full", {**reason.facts, "needed_mb": 90}))
     verdict = conclude(large, Seen(), OBJECTIVE, 2)
     assert (verdict.status, verdict.becomes) == ("stopped", "pending")

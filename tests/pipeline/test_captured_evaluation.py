@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from tunewright.pipeline.captured_evaluation import CapturedEvaluation, _batches
+from tunewright.pipeline.capture import CapturedEvaluation, _batches
 from tunewright.pipeline.evaluate import evaluate
 from tunewright.pipeline.stretch import OwnProcess
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from tunewright import snapshot
 from tunewright.errors import PipelineError
 from tunewright.pipeline import checkpoint
-from tunewright.pipeline.checkpoint import Keep, keep_best, ranked, select
+from tunewright.pipeline.checkpoint import Keep, keep_best, rank_steps, select
 
 values = st.floats(0, 1) | st.sampled_from([0.25, 0.5, math.nan, math.inf, -math.inf])
 
@@ -116,4 +116,4 @@ def test_refused_with_the_remedy(tmp_path: Path) -> None:
         Keep("e", best=0, latest=0)
     with pytest.raises(PipelineError, match="no metrics"):
         select(tmp_path / "empty", "e")
-    assert ranked({}, True) == [] and checkpoint.evaluations(tmp_path) == []
+    assert rank_steps({}, True) == [] and checkpoint.evaluations(tmp_path) == []

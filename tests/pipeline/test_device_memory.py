@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tunewright.pipeline.memory import out_of_memory, release
+from tunewright.pipeline.eval_batch import out_of_memory, release
 
 
 def test_the_cpu_allocator_is_understood():

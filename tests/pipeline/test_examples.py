@@ -7,7 +7,7 @@ import torch
 from torch.utils.data import Dataset, TensorDataset
 
 from tunewright.errors import PipelineError
-from tunewright.pipeline.examples import count, loaded, moved, take
+from tunewright.pipeline.examples import count, load, move, take
 
 
 class Pairs(Dataset):
@@ -39,12 +39,12 @@ def test_dicts_keep_their_names_and_tensors_stay_tensors():
 @pytest.mark.parametrize("workers", [0, 1])
 def test_batches_are_loaded_in_order(workers):
     ids = [torch.tensor([3, 2]), torch.tensor([0]), torch.tensor([5, 5, 1])]
-    found = [x.flatten().tolist() for x, _ in loaded(Pairs(), ids, workers)]
+    found = [x.flatten().tolist() for x, _ in load(Pairs(), ids, workers)]
     assert found == [[3.0, 2.0], [0.0], [5.0, 5.0, 1.0]]
 
 
 def test_moving_reaches_every_tensor_and_leaves_the_rest():
-    batch = moved({"x": (X, "name"), "n": 3}, torch.device("meta"))
+    batch = move({"x": (X, "name"), "n": 3}, torch.device("meta"))
     assert batch["x"][0].device.type == "meta" and batch["x"][1] == "name" and batch["n"] == 3
 
 

@@ -23,10 +23,10 @@ from tunewright.pipeline.ghost_batch_norm import (
     FEW,
     GhostBatchNorm,
     convert_batch_norm,
+    group_sizes,
     set_micro_batches,
 )
 from tunewright.pipeline.hosts import Host
-from tunewright.pipeline.virtual_batch import group_sizes
 
 BATCH_NORMS = {2: nn.BatchNorm1d, 3: nn.BatchNorm1d, 4: nn.BatchNorm2d, 5: nn.BatchNorm3d}
 

@@ -125,7 +125,7 @@ def test_impossible_requests_are_refused(step, batch_size, size):
 def test_unwrapping_takes_off_compile():
     model = nn.Linear(2, 2)
     compiled = torch.compile(model)
-    assert hosts.bare(compiled) is model and hosts.unwrapped(compiled) is compiled
+    assert hosts.bare(compiled) is model and hosts.unwrap(compiled) is compiled
 
 
 def test_work_on_main_returns_and_raises_alone():

@@ -9,7 +9,7 @@ from tests.pipeline.test_fit_ranks import run_ranks
 from torch import nn
 
 from tunewright.pipeline import GhostBatchNorm, convert_batch_norm, fit
-from tunewright.pipeline.norm_notes import FEW, norm_notes
+from tunewright.pipeline.ghost_batch_norm import FEW, norm_notes
 
 
 def codes(model: nn.Module, examples: int, world: int) -> list[str]:

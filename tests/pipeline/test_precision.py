@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tunewright.errors import PipelineError
-from tunewright.pipeline.precision import autocast, check_precision, loss_scaler, matrix_products
+from tunewright.pipeline.fit_config import autocast, check_precision, loss_scaler, matrix_products
 
 CPU = torch.device("cpu")
 

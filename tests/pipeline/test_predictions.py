@@ -12,7 +12,7 @@ from tunewright.pipeline.predictions import (
     Predictions,
     fixed_ids,
     load_predictions,
-    predicted,
+    predict_fixed,
     save_predictions,
 )
 
@@ -52,4 +52,4 @@ def test_an_unfinished_file_is_not_read(tmp_path):
 @pytest.mark.parametrize("shaped", [lambda v: v.mean(), lambda v: v[:-1]])
 def test_one_row_per_example_is_required(shaped):
     with pytest.raises(PipelineError, match="one row per example"):
-        predicted(nn.Identity(), torch.arange(10.0), lambda m, b: shaped(b), "cpu")
+        predict_fixed(nn.Identity(), torch.arange(10.0), lambda m, b: shaped(b), "cpu")

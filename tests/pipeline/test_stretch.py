@@ -62,7 +62,7 @@ def test_snapshots_are_due_by_step_and_time() -> None:
     assert not saving.due  # a moment after the start
     saving.ask(True, now=True)
     assert saving.due  # the last step, or a stop request
-    saving.done()
+    saving.note_written()
     now[0] = SAVE_EVERY_S
     saving.ask(False, now=False)
     assert not saving.due

@@ -42,9 +42,9 @@ def test_steps_waiting_and_pauses(time: Time) -> None:
     for step in range(30):
         assert clock.next(feed) == step
         time.now += 50.0 if step < 10 else 0.75  # compilation and the like are not counted
-        clock.stepped()
+        clock.count_step()
         if step % 5 == 4:
-            with clock.paused():
+            with clock.pause():
                 time.now += 1000.0  # an evaluation
     found = clock.read()
     assert found.steps == 20

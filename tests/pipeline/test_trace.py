@@ -10,7 +10,7 @@ from tests.pipeline.fitting import X, Y, config, loss, mlp, same
 
 from tunewright.errors import PipelineError
 from tunewright.pipeline import fit
-from tunewright.pipeline.trace import TRACED
+from tunewright.pipeline.throughput import TRACED
 
 
 def events(path: Path) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 import tunewright as tw
 from tunewright.errors import DesignError, NotFound
-from tunewright.probes.noise_scale import logged_noise_scale, noise_scale, squared_norms
+from tunewright.probes.noise_scale import noise_scale, noise_scale_of_trial, squared_norms
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.testing.surfaces import Bowl
 from tunewright.testing.worlds import results
@@ -76,10 +76,10 @@ def test_from_the_norms_a_trial_logged():
     steps = np.arange(500)
     points = {"gradient_norm_small": (steps, low), "gradient_norm": (steps, high)}
     own = replace(trial, curves=Curves([Batch(1, 0, pack(points))]))
-    found = logged_noise_scale(made, 8, 64, trial=own)
+    found = noise_scale_of_trial(made, 8, 64, trial=own)
     assert found.at[-1][1] == pytest.approx(100, rel=0.5)
     with pytest.raises(NotFound, match="never logged gradient_norm_small"):
-        logged_noise_scale(made, 8, 64, trial=trial)
+        noise_scale_of_trial(made, 8, 64, trial=trial)
 
 
 @pytest.mark.parametrize("small, big", [(8, 8), (0, 8), (16, 8)])

@@ -7,7 +7,15 @@ import itertools
 import pytest
 from tests.probes.recorded_sweeps import FOLDER, RecordedSweep
 
-from tunewright.probes.rate_sweep import Criterion, beyond, fastest, grid, judged, side_of, sweep
+from tunewright.probes.rate_sweep import (
+    Criterion,
+    beyond,
+    fastest,
+    grid,
+    judge_rates,
+    side_of,
+    sweep,
+)
 
 recorded = pytest.mark.skipif(not FOLDER.exists(), reason="the recorded sweeps are not here")
 
@@ -32,7 +40,7 @@ def test_recorded_sweeps_of_a_classifier_find_what_all_rates_find(optimizer, cen
     """36 recorded learning rates stand for the truth; the sweep sees 7 to 13 of them."""
     world = RecordedSweep("fmnist_2c2d", optimizer, "train/accuracy")
     found = sweep(world.train, lambda _: ACCURATE, grid(centre), 12)
-    truth = fastest(judged(world.train(list(world.curves), 100), ACCURATE), ACCURATE)
+    truth = fastest(judge_rates(world.train(list(world.curves), 100), ACCURATE), ACCURATE)
     assert found.verdict == "fits" and side_of(found.best, found.rates) == ""
     assert truth.steps <= found.best.steps <= 1.2 * truth.steps
     assert abs(found.best.learning_rate / truth.learning_rate) == pytest.approx(1, abs=0.6)
@@ -43,7 +51,7 @@ def test_recorded_sweeps_of_a_classifier_find_what_all_rates_find(optimizer, cen
 def test_recorded_sweeps_of_a_quadratic_by_a_threshold(optimizer):
     world = RecordedSweep("quadratic_deep", optimizer, "train/loss")
     wanted = Criterion("train/loss", 87.0)
-    truth = fastest(judged(world.train(list(world.curves), 100), wanted), wanted)
+    truth = fastest(judge_rates(world.train(list(world.curves), 100), wanted), wanted)
     for centre in (1e-3, 1e-2, 1e-1):
         found = sweep(world.train, lambda _: wanted, grid(centre), 12)
         assert found.verdict == "fits"

@@ -14,7 +14,7 @@ import pytest
 from tests.probes import digits_network as network, real_steps
 
 import tunewright as tw
-from tunewright.probes.throughput.size_answer import BatchSizeTerms
+from tunewright.probes.throughput.size_sweep import BatchSizeTerms
 from tunewright.probes.throughput.timing import TimingRule
 
 QUICK = TimingRule(window_s=0.02, seconds=0.12, settling=3, most_settling=6)

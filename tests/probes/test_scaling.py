@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.probes.scaling_worlds import studies
 
-from tunewright.probes.critical_batch import fit_scaling, label_of, luck
+from tunewright.probes.critical_batch import best_steps, fit_scaling, label_of
 
 SIZES = [16, 32, 64, 128, 256, 512]
 
@@ -18,18 +18,18 @@ SIZES = [16, 32, 64, 128, 256, 512]
 def test_luck_is_the_exact_best_of_half():
     steps = [100.0, 120.0, 150.0, 400.0, math.inf, math.inf]
     ways = [min(pick) for pick in itertools.combinations(steps, 3)]
-    found = luck(steps)
+    found = best_steps(steps)
     assert found.mean == pytest.approx(np.mean(np.log(ways)))
     assert found.sd == pytest.approx(np.std(np.log(ways)))
     assert found.low == 100.0 and found.high == pytest.approx(np.quantile(ways, 0.95), rel=0.5)
-    assert luck([50.0, math.inf, math.inf, math.inf]).high == math.inf
-    assert luck([math.inf, math.inf]).low == math.inf
+    assert best_steps([50.0, math.inf, math.inf, math.inf]).high == math.inf
+    assert best_steps([math.inf, math.inf]).low == math.inf
 
 
 @settings(max_examples=50, deadline=None)
 @given(critical=st.floats(8, 2000), smallest=st.floats(1, 1e5))
 def test_a_curve_without_noise_is_found_exactly(critical, smallest):
-    lucks = [luck([smallest * (1 + critical / size)] * 4) for size in SIZES]
+    lucks = [best_steps([smallest * (1 + critical / size)] * 4) for size in SIZES]
     found = fit_scaling(SIZES, lucks)
     assert found.critical_batch_size == pytest.approx(critical, rel=0.02)
     assert found.smallest_steps == pytest.approx(smallest, rel=0.03)
@@ -40,7 +40,9 @@ def covered(critical, trials, sizes, noise, seed, worlds) -> float:
     random = np.random.default_rng(seed)
     inside = 0
     for _ in range(worlds):
-        lucks = [luck(steps) for steps in studies(random, sizes, critical, trials, noise=noise)]
+        lucks = [
+            best_steps(steps) for steps in studies(random, sizes, critical, trials, noise=noise)
+        ]
         found = fit_scaling(sizes, lucks)
         inside += (found.low or 0.0) <= critical <= (found.high or math.inf)
     return inside / worlds
@@ -67,20 +69,20 @@ def test_the_interval_narrows_with_trials_and_stays_open_where_nothing_is_known(
     random = np.random.default_rng(1)
     widths = []
     for trials in (10, 80):
-        lucks = [luck(steps) for steps in studies(random, SIZES, 128, trials)]
+        lucks = [best_steps(steps) for steps in studies(random, SIZES, 128, trials)]
         found = fit_scaling(SIZES, lucks)
         widths.append(found.high / found.low)
     assert widths[1] < widths[0]
-    flat = [luck([1000.0, 1100.0, 1200.0, 1300.0]) for _ in SIZES]
+    flat = [best_steps([1000.0, 1100.0, 1200.0, 1300.0]) for _ in SIZES]
     assert fit_scaling(SIZES, flat).low is None
-    steep = [luck([n / size for n in (1e6, 1.2e6, 1.5e6, 2e6)]) for size in SIZES]
+    steep = [best_steps([n / size for n in (1e6, 1.2e6, 1.5e6, 2e6)]) for size in SIZES]
     assert fit_scaling(SIZES, steep).high is None
     assert fit_scaling(SIZES[:2], flat[:2]) is None
 
 
 def test_a_curve_of_another_form_widens_the_interval():
     bent = [1000.0, 300.0, 900.0, 250.0, 800.0, 200.0]
-    found = fit_scaling(SIZES, [luck([n, 1.05 * n, 1.1 * n, 1.2 * n]) for n in bent])
+    found = fit_scaling(SIZES, [best_steps([n, 1.05 * n, 1.1 * n, 1.2 * n]) for n in bent])
     assert found.misfit > 2
     assert found.low is None or found.high is None or found.high > 5 * found.low
 

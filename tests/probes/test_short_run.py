@@ -11,7 +11,7 @@ from tests.probes.short_curves import noisy, results_of
 from tunewright.design.objective import minimize
 from tunewright.errors import WorkloadError
 from tunewright.messages import Message
-from tunewright.probes.short_run import early_until, finished, short_runs, unjudged
+from tunewright.probes.short_run import check_finished, early_until, short_runs, why_not_judged
 from tunewright.store.results import Results
 from tunewright.testing import curves
 
@@ -103,12 +103,12 @@ def test_early_is_counted_on_the_whole_training() -> None:
 def test_what_a_judgement_lacks_is_said() -> None:
     few = results_of([np.linspace(2, 1, 30)])
     assert short_runs(few, EARLY)[0].stable is None
-    (said,) = unjudged(few, short_runs(few, EARLY))
+    (said,) = why_not_judged(few, short_runs(few, EARLY))
     assert said.code == "probe.too_few_points"
     assert (said.facts["points"], said.facts["needed"]) == (30, 60)
     other = Results.from_parts(few.round, minimize("valid_loss"), few.recorded)
     object.__setattr__(other, "meaning", type(other.meaning)({"train_loss": "loss/train"}))
-    (said,) = unjudged(other, short_runs(other, EARLY))
+    (said,) = why_not_judged(other, short_runs(other, EARLY))
     assert said.code == "probe.loss_never_logged"
     assert said.facts == {"metric": "loss/train", "logged": ["train_loss", "valid_loss"]}
     assert 'means={"train_loss": ...}' in said.text
@@ -120,7 +120,7 @@ def test_what_has_not_ended_or_failed_is_not_judged() -> None:
     own = results_of([curves.shape("slow", 100)])
     pending = replace(own, recorded=(replace(own.recorded[0], status="pending"),))
     with pytest.raises(KeyboardInterrupt, match="call again to resume"):
-        finished(pending)
+        check_finished(pending)
     broken = replace(
         own.recorded[0], status="failed", reason=Message("trial.failed", {"text": "no data"})
     )

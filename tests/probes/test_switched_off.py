@@ -8,7 +8,7 @@ import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.executors.inline import Inline
 from tunewright.messages import Message
-from tunewright.probes.starting_point import best_known, configuration, switched_off
+from tunewright.probes.starting_point import best_known, configuration, features_off
 
 
 def train(run, lr=0.1, wd=0.01, mixup=0.4, augment=True, warmup=10, decay="cosine", width=64):
@@ -32,7 +32,7 @@ def workload(folder=None, **more) -> tw.Workload:
 
 
 def test_what_has_an_obvious_off_value_needs_no_entry():
-    off, missing = switched_off(workload(off={"augment": False, "schedule": "constant"}), {})
+    off, missing = features_off(workload(off={"augment": False, "schedule": "constant"}), {})
     assert off == {"augment": False, "decay": "constant", "wd": 0.0, "warmup": 0}
     assert missing == [Message("probe.off_value", {"name": "mixup", "schedule": False})]
     assert 'off={"mixup": ...}' in missing[0].text

@@ -15,7 +15,7 @@ from tunewright.execution.executors.inline import Inline
 from tunewright.execution.workload import Workload
 from tunewright.probes.probe import Answer, as_document
 from tunewright.probes.starting_point import by_meaning
-from tunewright.probes.warmup import Arm, climb, compared, lengths, warmup
+from tunewright.probes.warmup import Arm, climb, compare_arms, lengths, warmup
 from tunewright.store.store import Store
 
 HOLD = {"schedule": "constant"}
@@ -149,11 +149,11 @@ def test_what_makes_no_sense_is_refused(workload: Any, wrong: dict[str, Any]) ->
 def test_gains_are_positive_where_it_is_better() -> None:
     baseline = Arm(0.1, 0, (0.7, 0.8))
     good, bad, gone = Arm(0.3, 10, (0.8, 0.9)), Arm(1.0, 10, (0.6, 0.7)), Arm(3.0, 10, (0.99, None))
-    up = compared(maximize("accuracy"), baseline, [bad, gone, good])
+    up = compare_arms(maximize("accuracy"), baseline, [bad, gone, good])
     assert up.best == good and up.gain == pytest.approx(0.1) and up.error == pytest.approx(0.0)
-    down = compared(minimize("error"), baseline, [good])
+    down = compare_arms(minimize("error"), baseline, [good])
     assert down.gain == pytest.approx(-0.1) and "worse by 0.1" in down.message.text
-    nothing = compared(minimize("error"), baseline, [gone])
+    nothing = compare_arms(minimize("error"), baseline, [gone])
     assert nothing.gain is None and nothing.message.code == "probe.prepended.unstable"
 
 

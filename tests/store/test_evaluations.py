@@ -11,7 +11,7 @@ from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import StoreError
-from tunewright.execution.prepare import suggestions
+from tunewright.execution.suggest import suggestions
 from tunewright.search.halton import Halton
 from tunewright.store.curves import pack
 from tunewright.store.launches import Evaluation, looks

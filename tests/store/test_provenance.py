@@ -33,9 +33,9 @@ def test_commit_and_uncommitted_changes_are_captured(tmp_path: Path) -> None:
     assert len(clean.commit) == 40 and clean.diff == "" and clean.diff_sha256 == ""
     (tmp_path / "train.py").write_text("rate = 2\n")
     (tmp_path / "new.py").write_text("")
-    dirty = capture(folder=tmp_path, devices=["cuda:0"])
+    dirty = capture(folder=tmp_path)
     assert dirty.commit == clean.commit and "+rate = 2" in dirty.diff
-    assert dirty.untracked == ("new.py",) and dirty.devices == ("cuda:0",)
+    assert dirty.untracked == ("new.py",)
     (tmp_path / "train.py").write_text("x\n" * 300_000)
     long = capture(folder=tmp_path)
     assert len(long.diff) < 210_000 and "left out" in long.diff
@@ -43,10 +43,9 @@ def test_commit_and_uncommitted_changes_are_captured(tmp_path: Path) -> None:
 
 
 def test_without_a_repository_the_rest_is_known(tmp_path: Path) -> None:
-    here = capture(folder=tmp_path, packages=["pytest", "no-such-package"])
+    here = capture(folder=tmp_path)
     assert here.commit == "" and here.folder == str(tmp_path)
-    assert {"tunewright", "numpy", "pytest"} <= set(here.packages)
-    assert "no-such-package" not in here.packages
+    assert {"tunewright", "numpy"} <= set(here.packages), "packages that are not there are left out"
     assert here.python and here.host and here.system and here.command
 
 

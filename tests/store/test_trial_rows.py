@@ -18,7 +18,7 @@ from tunewright.errors import NotFound
 from tunewright.execution.asked_trial import Asked
 from tunewright.present.terminal.round_page import print_round
 from tunewright.store import claims
-from tunewright.store.claims import begun_on_disk, trial_folder
+from tunewright.store.claims import positions_on_disk, trial_folder
 from tunewright.store.overview import read_overview
 from tunewright.store.read_round import Waiting
 from tunewright.store.replay import rebuild
@@ -204,10 +204,10 @@ def test_a_rebuilt_round_makes_only_the_rows_that_have_folders(
 
 def test_folders_of_declared_trials_count(tmp_path: Path) -> None:
     declared = a_round(4)
-    assert begun_on_disk(None, declared) == begun_on_disk(tmp_path / "none", declared) == 0
+    assert positions_on_disk(None, declared) == positions_on_disk(tmp_path / "none", declared) == 0
     for name in ("t000000", "t000007", "t000012", "t000004.repeat2", "other"):
         (tmp_path / name).mkdir()
-    assert begun_on_disk(tmp_path, declared) == 3  # 7 is position 2; 12 was added by hand
+    assert positions_on_disk(tmp_path, declared) == 3  # 7 is position 2; 12 was added by hand
     assert trial_folder("r1", 7) == "r1/t000007"
 
 

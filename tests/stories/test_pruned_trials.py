@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import tunewright as tw
-from tunewright.checks.positions import losses_of, settled
+from tunewright.checks.positions import losses_of, study_trials
 from tunewright.cli.main import main
 from tunewright.errors import DesignError
 from tunewright.execution.executors import inline
 from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.bayesian.history import history
-from tunewright.search.search import told
+from tunewright.search.search import search_trials
 from tunewright.stats.early_stopping import LEAST
 from tunewright.store.joined import joined
 from tunewright.store.results import Results
@@ -103,7 +103,7 @@ def test_python_and_shell_stop_the_same_trials(
 
 def test_checks_count_a_pruned_trial_as_no_better_than_its_bound(results: Results) -> None:
     pruned = pruned_of(results)
-    (own,) = settled(results)
+    (own,) = study_trials(results)
     assert len(own.trials) == len(results.trials)
     losses = dict(zip([t.number for t in own.trials], losses_of(results, own.trials), strict=True))
     for trial in pruned:
@@ -118,7 +118,7 @@ def test_checks_count_a_pruned_trial_as_no_better_than_its_bound(results: Result
 def test_the_search_receives_the_bound(results: Results) -> None:
     pruned = pruned_of(results)
     (study,) = results.studies
-    received = {t.number: t for t in told(results, study)}
+    received = {t.number: t for t in search_trials(results, study)}
     assert [received[t.number].value for t in pruned] == [t.bound_of("err") for t in pruned]
     known = history(study, list(received.values()))
     assert len(known.rows) == len(results.trials) and not len(known.waiting)

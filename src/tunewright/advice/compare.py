@@ -189,7 +189,7 @@ def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]
             return usual
     if not is_number(value):
         return None
-    number = float(value)  # type: ignore[arg-type]
+    number = float(value)
     if number > 0:
         return log(in_digits(number / _DECADES), in_digits(number * _DECADES))
     if meaning.of(name) == "weight_decay":

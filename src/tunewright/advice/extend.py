@@ -31,8 +31,8 @@ from typing import Literal
 
 from tunewright import messages
 from tunewright.advice.proposal import next_name
-from tunewright.design.longer_schedule import share_at_tiny_rate, stretched
-from tunewright.design.names import Area, Meaning, area_of, guess_note, understood, usual_meaning
+from tunewright.design.longer_schedule import share_at_tiny_rate, stretch
+from tunewright.design.names import Area, Meaning, area_of, guess_note, usual_meaning, with_guesses
 from tunewright.design.range import HALF_DECADE, in_digits
 from tunewright.design.ranges import Range, Value, is_number, log
 from tunewright.design.round import Round
@@ -126,7 +126,7 @@ def _changes_for_length(
     if known is None:
         rule = Message("schedule.kept", {"name": name, "value": declared})
         return Lengthened({}, rule, (Message("schedule.unknown", {"extra": new - old}),))
-    longer_schedule = stretched(known, old, new)
+    longer_schedule = stretch(known, old, new)
     rule = longer_schedule.rule
     numbers = _decay_numbers(configuration, _inside(longer_schedule.schedule), new)
     if numbers is not None:
@@ -174,9 +174,9 @@ def _schedule(
         warmup = configuration.get(meaning.name("warmup_steps"))
         if warmup is None and (share := _number(configuration, _WARMUP_SHARE)) is not None:
             warmup = round(share * old)
-        if is_number(warmup) and 0 < int(warmup) < old:  # type: ignore[arg-type]
+        if is_number(warmup) and 0 < int(warmup) < old:
             decay = fields.get("decay_steps")
-            steps = int(warmup)  # type: ignore[arg-type]
+            steps = int(warmup)
             fits = not isinstance(decay, int) or decay <= old - steps
             schedule = Warmup(steps, schedule) if fits else schedule
         schedule.total_steps(old)
@@ -233,7 +233,7 @@ def _first_name(configuration: Mapping[str, Value], names: tuple[str, ...]) -> s
 def _number(configuration: Mapping[str, Value], names: tuple[str, ...]) -> float | None:
     name = _first_name(configuration, names)
     value = None if name is None else configuration[name]
-    return float(value) if is_number(value) else None  # type: ignore[arg-type]
+    return float(value) if is_number(value) else None
 
 
 @dataclass(frozen=True)
@@ -477,7 +477,7 @@ def steps_of_training(results: Results) -> int:
 
 def _with_guessed_meaning(results: Results) -> Results:
     """The results with names read by their spelling, where nobody declared what they mean."""
-    return replace(results, meaning=understood(results.meaning, _best(results).configuration))
+    return replace(results, meaning=with_guesses(results.meaning, _best(results).configuration))
 
 
 def _steps_each(results: Results, best: Trial, old: int) -> int:
@@ -539,7 +539,7 @@ def _around(value: Value, searched: Range | None) -> Range | None:
     """Near the value on the scale it was searched on; on a log scale where nothing is known."""
     if not is_number(value):
         return None
-    number = float(value)  # type: ignore[arg-type]
+    number = float(value)
     if searched is not None:
         return searched.near(number)
     if number <= 0:
@@ -553,7 +553,7 @@ def _half_to_double(value: Value, searched: Range) -> Range | None:
     if not is_number(value) or not continuous or searched.scale == "log_from_one":
         return None
     assert searched.ends is not None
-    number, high = float(value), searched.ends[1]  # type: ignore[arg-type]
+    number, high = float(value), searched.ends[1]
     most = high if high <= 1 else math.inf  # a share of training
     low, high = in_digits(number / 2, 4), in_digits(min(number * 2, most), 4)
     return searched.with_ends(low, high) if high > low > 0 else None

@@ -36,7 +36,7 @@ from tunewright.advice.proposal import (
 from tunewright.checks.boundary import BoundaryEvidence, Edge
 from tunewright.checks.infeasible import InfeasibleEvidence, RegionEvidence
 from tunewright.checks.overfitting import OverfittingEvidence
-from tunewright.checks.positions import Axis, axes, settled
+from tunewright.checks.positions import Axis, axes, study_trials
 from tunewright.design.names import area_of
 from tunewright.design.ranges import Range, choices_of
 from tunewright.design.round import Round
@@ -59,7 +59,7 @@ def around_the_best(results: Results, studies: Iterable[int] | None = None) -> d
     wanted = None if studies is None else set(studies)
     stretches: dict[str, tuple[float, float]] = {}
     ranges: dict[str, Range] = {}
-    for positions in settled(results):
+    for positions in study_trials(results):
         if wanted is not None and positions.study.number not in wanted:
             continue
         for axis in axes(results, positions):

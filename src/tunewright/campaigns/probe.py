@@ -42,7 +42,7 @@ from tunewright.probes.rate_sweep import plan_sweep
 from tunewright.probes.stability import FACTORS, STEPS, stability
 from tunewright.probes.starting_point import ByMeaning
 from tunewright.probes.throughput.batch_size import batch_size
-from tunewright.probes.throughput.size_answer import BatchSizeTerms
+from tunewright.probes.throughput.size_sweep import BatchSizeTerms
 from tunewright.probes.throughput.subject import subject_of
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.probes.train_steps import train_steps
@@ -75,36 +75,50 @@ def abilities(workload: Workload, space: Round, given: Collection[str]) -> Able:
     middle = ByMeaning(workload, {**workload.accepts.defaults, **_middles(workload, space)})
     able: dict[str, Message | None] = {}
     if meaning.name("batch_size") not in given:
-        able[BATCH_SIZE] = _no_batch_size(workload, space)
+        able[BATCH_SIZE] = _takes(middle, "batch_size") or _no_batch_size(workload, space)
     if meaning.name("max_train_steps") not in given:
         plan, missing = plan_sweep(
             workload, _centre(workload, space), None, _fixed(workload, space)
         )
         lacks = Message("campaign.probe_lacks", {"missing": plain(missing)})
-        able[TRAIN_STEPS] = None if plan is not None and not missing else lacks
+        unable = None if plan is not None and not missing else lacks
+        able[TRAIN_STEPS] = _takes(middle, "learning_rate", "max_train_steps") or unable
     for what, meant in ((_WARMUP, "warmup_steps"), (_CLIP, "clip_norm")):
         if meaning.name(meant) not in given:
             needs = ("learning_rate", "max_train_steps", meant)
-            lacking = next((n for n in needs if not middle.takes(n)), None)
-            if lacking is not None:
-                facts = {"name": meaning.name(lacking), "meaning": lacking}
-                able[what] = Message("campaign.takes_no", facts)
-            else:
-                gaps = plain(middle.lacks(needs))
-                able[what] = Message("campaign.probe_lacks", {"missing": gaps}) if gaps else None
+            gaps = plain(middle.lacks(needs))
+            lacks = Message("campaign.probe_lacks", {"missing": gaps})
+            able[what] = _takes(middle, *needs) or (lacks if gaps else None)
     return able
 
 
+def _takes(start: ByMeaning, *meanings: str) -> Message | None:
+    """The first of these that the program does not take, as a reason; None if it takes all."""
+    lacking = next((meant for meant in meanings if not start.takes(meant)), None)
+    if lacking is None:
+        return None
+    facts = {"name": start.name(lacking), "meaning": lacking}
+    return Message("campaign.takes_no", facts)
+
+
 def left_alone(campaign: Campaign) -> Iterator[Message]:
-    """What the campaign does not choose or fix by itself, and why."""
-    definition = campaign.definition
-    for what, why in definition.able.items():
+    """What the campaign does not choose or fix by itself, once for each reason."""
+    reasons: list[tuple[Message, list[str]]] = []
+    for what, why in campaign.definition.able.items():
         known_answer = answer(campaign.probes, what) if what in SETTLING else None
-        if why is None and what in _FIRST and campaign.total < _WORTH_IT and known_answer is None:
+        if what in _FIRST and campaign.total < _WORTH_IT and known_answer is None:
             facts = {"least": _WORTH_IT, "trials": campaign.total}
             why = Message("campaign.pays_from", facts)
-        if why is not None:
-            yield Message("campaign.skipped", {"what": what, "why": why.to_data()})
+        if why is None:
+            continue
+        for reason, same in reasons:
+            if reason == why:
+                same.append(what)
+                break
+        else:
+            reasons.append((why, [what]))
+    for reason, same in reasons:
+        yield Message("campaign.skipped", {"what": same, "why": reason.to_data()})
 
 
 def next_probe(campaign: Campaign) -> Step | None:
@@ -165,7 +179,7 @@ def _centre(workload: Workload, space: Round) -> float | None:
     if not isinstance(declared, Range) or declared.choices is not None:
         return None
     middle = declared.value(0.5)
-    return float(middle) if is_number(middle) else None  # type: ignore[arg-type]
+    return float(middle) if is_number(middle) else None
 
 
 def _fixed(workload: Workload, space: Round) -> dict[str, Value]:
@@ -295,4 +309,4 @@ def _reaching(campaign: Campaign, remedy: Mapping[str, Any]) -> Round:
 def _steps(campaign: Campaign) -> int:
     name = campaign.rounds[-1].meaning.name("max_train_steps")
     value = campaign.space.fixed.get(name)
-    return int(value) if is_number(value) else STEPS  # type: ignore[arg-type]
+    return int(value) if is_number(value) else STEPS

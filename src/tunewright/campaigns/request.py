@@ -126,7 +126,7 @@ def _final(space: Round, steps: str, extend: float | None, extend_to: int | None
     short = space.fixed.get(steps)
     if not is_number(short):
         return None
-    return float(round(extend * short)) if extend is not None else float(short)  # type: ignore
+    return float(round(extend * short)) if extend is not None else float(short)
 
 
 def _at_this_length(
@@ -136,9 +136,9 @@ def _at_this_length(
     meaning = workload.meaning
     name = meaning.name("max_train_steps")
     old, short = standing.configuration.get(name), space.fixed.get(name)
-    if final is None or not is_number(old) or not is_number(short) or float(old) == final:  # type: ignore[arg-type]
+    if final is None or not is_number(old) or not is_number(short) or float(old) == final:
         return None
-    return at_length(standing.configuration, meaning, int(old), int(short))  # type: ignore[arg-type]
+    return at_length(standing.configuration, meaning, int(old), int(short))
 
 
 def _first(workload: Workload, space: Round, extend_to: int) -> int:
@@ -157,7 +157,7 @@ def _check_lengths(
     now = space.fixed.get(name)
     wanted = extend_to
     if wanted is None:
-        wanted = round(float(extend or 0) * now) if is_number(now) else 0  # type: ignore[operator]
+        wanted = round(float(extend or 0) * now) if is_number(now) else 0
     problem = check_lengths(space, workload.meaning, wanted)
     if problem is not None:
         raise DesignError.several([problem])

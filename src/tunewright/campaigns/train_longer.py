@@ -43,7 +43,7 @@ def _short_steps(campaign: Campaign) -> int | None:
     """For how many steps the search trains."""
     meaning = _meaning(campaign)
     value = None if meaning is None else campaign.space.fixed.get(meaning.name("max_train_steps"))
-    return int(value) if is_number(value) else None  # type: ignore[arg-type]
+    return int(value) if is_number(value) else None
 
 
 def extend_step(campaign: Campaign, parts: Shares) -> Step | None:
@@ -157,6 +157,6 @@ def check_lengths(space: Round, meaning: Meaning, extend_to: int) -> Message | N
     value = space.fixed.get(name)
     if not is_number(value):
         return Message("tune.no_length", {"name": name})
-    if extend_to <= value:  # type: ignore[operator]
+    if extend_to <= value:
         return Message("tune.as_long_already", {"steps": value, "extend_to": extend_to})
     return None

@@ -28,9 +28,9 @@ from tunewright.campaigns.step import Step
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.execution.evaluate import Measure, evaluate
-from tunewright.execution.interrupts import Wish
-from tunewright.execution.repeat import repeated
-from tunewright.execution.run import SECONDS_PER_HOUR, heed, supervised, watcher_of
+from tunewright.execution.interrupts import Interrupt
+from tunewright.execution.repeat import run_repeats
+from tunewright.execution.run import SECONDS_PER_HOUR, report_end, run_round, watcher_of
 from tunewright.execution.workload import Purpose, Workload
 from tunewright.launches.lineage import first_baseline, keep_launch
 from tunewright.messages import Message
@@ -53,7 +53,7 @@ class Ending:
     step: Step  # the one that was not done, or "done"
     why: Message | None = None  # None: it came to its end
     summary: Summary | None = None  # of the step that was interrupted
-    wish: Wish = Wish.GO_ON
+    interrupt: Interrupt = Interrupt.NONE
 
 
 def tune(
@@ -99,7 +99,7 @@ def tune(
         early_stopping=early_stopping,
     )
     if ending.summary is not None:
-        heed(ending.step.about, ending.summary, ending.wish)
+        report_end(ending.step.about, ending.summary, ending.interrupt)
     return ending.campaign
 
 
@@ -137,12 +137,12 @@ def carry_out(
         else:
             tell(step, campaign)
         _log(workload, campaign, step)
-        summary, wish = _perform(step, campaign, workload, test, watcher, early_stopping)
+        summary, interrupt = _perform(step, campaign, workload, test, watcher, early_stopping)
         if summary is not None and summary.why not in ("finished", "no suggestion"):
             with Store.open(workload.store) as store:
                 campaign = read_campaign(store, definition)
             why = Message("campaign.interrupted", {"text": summary.says})
-            return Ending(campaign, step, why, summary, wish)
+            return Ending(campaign, step, why, summary, interrupt)
 
 
 def begin(definition: Definition, workload: Workload) -> Definition:
@@ -179,12 +179,12 @@ def _perform(
     test: Measure | None,
     seen: Watcher,
     early_stopping: bool,
-) -> tuple[Summary | None, Wish]:
+) -> tuple[Summary | None, Interrupt]:
     workload = replace(workload, purpose=Purpose(campaign.name, step.kind))
     if step.round is not None:
         hours = _hours_left(campaign)
         search = _search(step, campaign)
-        _, summary, wish = supervised(
+        _, summary, interrupt = run_round(
             step.round,
             workload,
             search=search,
@@ -192,20 +192,20 @@ def _perform(
             watch=seen,
             early_stopping=early_stopping and not step.listed,  # a list is wanted whole
         )
-        return summary, wish
+        return summary, interrupt
     if step.probe:
         if step.probe == REPAIR:
             repair(workload, campaign, seen)
         else:
             ask_probe(workload, campaign.space, step.probe, seen)
         _link_answer(workload, campaign.name, step.probe)
-        return None, Wish.GO_ON
+        return None, Interrupt.NONE
     assert step.of is not None
     with Store.open(workload.store) as store:
         trial = store.results(step.of.round).trial(step.of.trial)
     if step.times:
-        _, summary, wish = repeated(trial, workload, step.times, seen)
-        return summary, wish
+        _, summary, interrupt = run_repeats(trial, workload, step.times, seen)
+        return summary, interrupt
     if step.kind == "launch":
         _keep_launch(step, campaign, workload)
     elif step.kind == "test":
@@ -213,7 +213,7 @@ def _perform(
         (evaluation,) = evaluate(trial, workload, test, test=True, progress=seen)
         if not evaluation.metrics:
             raise DesignError("tune.test_set_failed", reason=evaluation.reason)
-    return None, Wish.GO_ON
+    return None, Interrupt.NONE
 
 
 def _campaign_step(step: Step, campaign: Campaign) -> CampaignStep:

@@ -1,30 +1,131 @@
-"""How a question is put to the curves of every study: which trials, which curves, what was seen."""
+"""Questions to the curves of every study, and how flags on curves become one verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Generic, Literal
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
 
 from tunewright.actions import Action
-from tunewright.checks._better_half import Judged, better_halves
-from tunewright.checks._study_rule import (
-    Because,
-    F,
-    Reading,
-    Statement,
-    TrialFacts,
-    in_rank_order,
-    statement,
-)
+from tunewright.checks._better_half import TOP, Judged, better_halves
 from tunewright.checks.spacing import LONGEST, SpacedCurves, tables, unreadable
-from tunewright.design.study import Study
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict, said_once
-from tunewright.messages import Message
+from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged, not_judged
 from tunewright.stats.noise import FEWEST
 from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
-SHOWN = 20  # flagged trials listed as evidence; the rest is counted
+MOST_LISTED = 20  # flagged trials listed as evidence; the rest is counted
+IMMATERIAL = -9.0  # the z of an effect too small to matter, however certain
+_FALSE_ALARMS = 0.02  # per trial: every single-curve rule is below it on average
+
+
+# ---- what do single trials show about their study? From flags on curves to one verdict.
+
+
+# which trials carry a verdict: the best one, the five best together, several or one of them, or
+# more of the better half than chance explains; nobody where nothing was found
+Because = Literal["", "best", "median", "several", "one", "many"]
+
+
+@dataclass(frozen=True)
+class TrialFacts:
+    """What one trial's curve shows; each check adds what it measured."""
+
+    trial: int | None
+
+
+F = TypeVar("F", bound=TrialFacts)
+
+
+@dataclass(frozen=True)
+class Reading(Generic[F]):
+    """What one trial's curve answers to one question."""
+
+    trial: Trial
+    z: float  # the effect in standard errors, or IMMATERIAL
+    flagged: bool  # by the rule for a single curve
+    points: int  # of the curve
+    facts: F
+
+
+@dataclass(frozen=True)
+class Statement(Generic[F]):
+    """What a study's curves answer to one question."""
+
+    verdict: Literal["ok", "note", "warn"]
+    because: Because
+    top: tuple[Reading[F], ...]  # of the five best trials
+    flagged: tuple[Reading[F], ...]  # best trial first
+    judged: int  # how many curves were read
+    median_z: float | None = None  # of the five best trials; None with fewer
+
+    @property
+    def speakers(self) -> tuple[Reading[F], ...]:
+        """The readings that carry the verdict: the flagged, or the five that agree."""
+        if self.because == "median":
+            return tuple(r for r in self.top if r.z > IMMATERIAL)
+        return self.flagged
+
+    @property
+    def flagged_of_top(self) -> int:
+        """How many of the five best trials are flagged."""
+        return sum(reading.flagged for reading in self.top)
+
+
+def judge_readings(
+    readings: Sequence[Reading[F]],
+    median_limit: float | None = None,
+    many: Literal["note", "warn"] = "warn",
+) -> Statement[F]:
+    """The verdict over readings ordered from the best trial down.
+
+    Warns when the best trial is flagged, when the five best agree (their median z passes the
+    limit), when two or more of them are flagged, or (unless `many` is "note") when more of all
+    trials are than chance explains; notes a single one of the five. The median gives a verdict at
+    20 evaluations, where no single curve can; its limits are 98 % quantiles over worlds without an
+    effect.
+    """
+    top = readings[:TOP]
+    flagged = tuple(r for r in readings if r.flagged)
+    of_top = sum(r.flagged for r in top)
+    median = float(np.median([r.z for r in top])) if len(top) == TOP else None
+    because: Because = ""
+    if top and top[0].flagged:
+        because = "best"
+    elif median is not None and median_limit is not None and median > median_limit:
+        because = "median"
+    elif of_top >= 2:
+        because = "several"
+    elif len(flagged) > flags_by_chance(len(readings)):
+        because = "many"
+    elif of_top == 1:
+        because = "one"
+    verdict: Literal["ok", "note", "warn"] = "warn" if because else "ok"
+    if because == "one" or (because == "many" and many == "note"):
+        verdict = "note"
+    return Statement(verdict, because, tuple(top), flagged, len(readings), median)
+
+
+def in_rank_order(readings: Iterable[Reading[F]], trials: Sequence[Trial]) -> list[Reading[F]]:
+    """The readings in the order of the trials, which is best first."""
+    rank = {id(trial): position for position, trial in enumerate(trials)}
+    return sorted(readings, key=lambda reading: rank[id(reading.trial)])
+
+
+def flags_by_chance(trials: int) -> int:
+    """How many of so many trials chance may flag: the 99 % quantile at 2 % each.
+
+    >>> [flags_by_chance(trials) for trials in (16, 30, 50)]
+    [2, 3, 4]
+    """
+    from scipy.special import bdtr
+
+    return next(k for k in range(trials + 1) if bdtr(k, trials, _FALSE_ALARMS) >= 0.99)
+
+
+# ---- a question to the curves
 
 
 @dataclass(frozen=True)
@@ -72,8 +173,8 @@ class CurveQuestion(Generic[F]):
 
     check: str
     metric: Metric
-    read: Callable[[Judged, SpacedCurves], Sequence[Reading[F]]]  # curves of one length
-    answer: Callable[[Judged, Statement[F], CurveEvidence], Answer]
+    read: Callable[[Results, Judged, SpacedCurves], Sequence[Reading[F]]]  # curves of one length
+    answer: Callable[[Results, Judged, Statement[F], CurveEvidence], Answer]
     median_limit: float | None = None
     fewest: int = FEWEST  # evaluations a curve needs
     longest: int = LONGEST  # points; more become means of neighbours
@@ -92,43 +193,39 @@ def training_metric(results: Results) -> Metric:
 
 def ask(results: Results, question: CurveQuestion[F]) -> list[Finding]:
     """One finding per study, or a single one when nothing can be judged anywhere."""
-    findings = [_ask_study(question, judged) for judged in better_halves(results)]
-    return said_once(findings, results.round.name)
+    findings = [_ask_study(results, question, judged) for judged in better_halves(results)]
+    return merge_not_judged(findings, results.round.name)
 
 
-def _ask_study(question: CurveQuestion[F], judged: Judged) -> Finding:
+def _ask_study(results: Results, question: CurveQuestion[F], judged: Judged) -> Finding:
     study, metric = judged.study, question.metric
     if judged.why_not is not None:
-        return _cannot_judge(question.check, study, judged.why_not)
+        return not_judged(question.check, study.label, judged.why_not)
     readings = [
         reading
         for table in tables(judged.trials, metric.name, metric.sign, question.longest)
         if table.values.shape[1] >= question.fewest
-        for reading in question.read(judged, table)
+        for reading in question.read(results, judged, table)
     ]
     if not readings:
-        missing = unreadable(judged.trials, metric.name, metric.meaning, question.fewest)
-        return _cannot_judge(question.check, study, *missing)
-    said = statement(in_rank_order(readings, judged.trials), question.median_limit, question.many)
+        why, actions = unreadable(judged.trials, metric.name, metric.meaning, question.fewest)
+        return not_judged(question.check, study.label, why, *actions)
+    statement = judge_readings(
+        in_rank_order(readings, judged.trials), question.median_limit, question.many
+    )
     seen = CurveEvidence(
         metric=metric.name,
-        judged=said.judged,
+        judged=statement.judged,
         points=max(reading.points for reading in readings),
         never_learned=len(judged.never_learned),
-        because=said.because,
-        median_z=said.median_z,
-        flagged_trials=len(said.flagged),
-        flagged_of_top=said.flagged_of_top,
-        flagged=tuple(reading.facts for reading in said.flagged[:SHOWN]),
-        top=tuple(reading.facts for reading in said.top),
+        because=statement.because,
+        median_z=statement.median_z,
+        flagged_trials=len(statement.flagged),
+        flagged_of_top=statement.flagged_of_top,
+        flagged=tuple(reading.facts for reading in statement.flagged[:MOST_LISTED]),
+        top=tuple(reading.facts for reading in statement.top),
     )
-    answer = question.answer(judged, said, seen)
+    answer = question.answer(results, judged, statement, seen)
     return Finding.of_study(
         question.check, study.label, answer.verdict, answer.evidence, answer.actions
     )
-
-
-def _cannot_judge(
-    check: str, study: Study, why: Message, actions: tuple[Action, ...] = ()
-) -> Finding:
-    return Finding.of_study(check, study.label, "cannot_judge", NotJudged(why), actions)

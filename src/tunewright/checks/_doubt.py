@@ -21,7 +21,7 @@ Kind = Literal[
     "unread_option",  # the program parses the option and never reads it
 ]
 MILD: frozenset[Kind] = frozenset({"scaled"})
-SHOWN = 20  # trials listed
+MOST_LISTED = 20  # trials listed
 
 
 @dataclass(frozen=True)
@@ -41,4 +41,4 @@ class Doubt:
 
 def numbers(trials: Sequence[Trial]) -> tuple[int, ...]:
     """The numbers of the first of these trials."""
-    return tuple(t.number for t in trials if t.number is not None)[:SHOWN]
+    return tuple(t.number for t in trials if t.number is not None)[:MOST_LISTED]

@@ -14,7 +14,7 @@ import numpy as np
 from tunewright.checks._doubt import Doubt, Kind, numbers
 from tunewright.checks.logged_rate import learning_rates
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import is_number
+from tunewright.design.ranges import as_number
 from tunewright.store.curves import Curve
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -56,11 +56,11 @@ class _Logged:
         return bool(np.ptp(self.rates.values) <= _FLAT * self.peak)
 
 
-def followed_rate(results: Results) -> RateSigns:
+def rate_signs(results: Results) -> RateSigns:
     """Compare the rates that completed trials logged with what they were given."""
     meaning = results.meaning
     logged = [
-        _Logged(t, rates, _number(t, meaning.name("learning_rate")))
+        _Logged(t, rates, as_number(t.configuration.get(meaning.name("learning_rate"))))
         for t in results.rows
         if t.status == "completed" and (rates := learning_rates(t, meaning)) is not None
     ]
@@ -70,58 +70,53 @@ def followed_rate(results: Results) -> RateSigns:
     return RateSigns(tuple(doubts), len(logged), followed)
 
 
-def _number(trial: Trial, name: str) -> float | None:
-    given = trial.configuration.get(name)
-    return float(given) if is_number(given) else None  # type: ignore[arg-type]
-
-
 def _follow(logged: Sequence[_Logged]) -> bool:
     """Whether the peaks are the given values, all of them."""
-    known = [one for one in logged if one.given]
-    return len(known) > 0 and all(_ratio(one, _FOLLOWS) for one in known)
+    known = [each for each in logged if each.given]
+    return len(known) > 0 and all(_ratio(each, _FOLLOWS) for each in known)
 
 
-def _ratio(one: _Logged, tolerance: float) -> bool:
-    return one.given is not None and abs(one.peak - one.given) <= tolerance * one.given
+def _ratio(logged: _Logged, tolerance: float) -> bool:
+    return logged.given is not None and abs(logged.peak - logged.given) <= tolerance * logged.given
 
 
 def _value(meaning: Meaning, logged: Sequence[_Logged]) -> list[Doubt]:
     """One peak for all values, or single trials whose peak is not theirs."""
-    known = [one for one in logged if one.given is not None and one.given > 0]
+    known = [run for run in logged if run.given is not None and run.given > 0]
     if len(known) < _FEWEST:
         return []
     name = meaning.name("learning_rate")
-    given = np.array([one.given for one in known], dtype=float)
-    peaks = np.array([one.peak for one in known])
+    given = np.array([run.given for run in known], dtype=float)
+    peaks = np.array([run.peak for run in known])
     if given.max() >= _APART * given.min() and np.ptp(peaks) <= SAME * peaks.max():
         if abs(peaks[0] - 1.0) <= SAME:  # a factor of the learning rate was logged
             return []
         return [_doubt("rate", name, known, known)]
-    follows = [_ratio(one, _FOLLOWS) for one in known]
+    follows = [_ratio(run, _FOLLOWS) for run in known]
     if sum(follows) < max(_FEWEST, SHARE * len(known)):
         return []
     # a lower peak may be a warm-up that never ended
     odd = [
-        one
-        for one, fits in zip(known, follows, strict=True)
+        run
+        for run, fits in zip(known, follows, strict=True)
         if not fits
-        and one.given
-        and (one.peak > _APART * one.given or (one.flat and one.peak * _APART < one.given))
+        and run.given
+        and (run.peak > _APART * run.given or (run.flat and run.peak * _APART < run.given))
     ]
     return [_doubt("rate", name, odd, known)] if odd else []
 
 
-def _doubt(kind: Kind, name: str, shown: Sequence[_Logged], of: Sequence[_Logged]) -> Doubt:
-    trials = [one.trial for one in shown]
+def _doubt(kind: Kind, name: str, odd: Sequence[_Logged], of: Sequence[_Logged]) -> Doubt:
+    trials = [each.trial for each in odd]
     given = tuple(t.configuration.get(name) for t in trials[:3])
     return Doubt(
         kind=kind,
         name=name,
-        runs=len(shown),
+        runs=len(odd),
         of=len(of),
         trials=numbers(trials),
         given=given,
-        seen=tuple(o.peak for o in shown[:3]),
+        seen=tuple(each.peak for each in odd[:3]),
     )
 
 
@@ -131,11 +126,11 @@ def _doubt(kind: Kind, name: str, shown: Sequence[_Logged], of: Sequence[_Logged
 def _schedule(meaning: Meaning, logged: Sequence[_Logged]) -> Iterator[Doubt]:
     """A schedule that is called constant and decays, or the other way round."""
     name = meaning.name("schedule")
-    seen = [one for one in logged if len(one.rates) >= _POINTS]
-    constant = [one for one in seen if _called(one.trial, name, _CONSTANT)]
-    decaying = [one for one in seen if _called(one.trial, name, _DECAYING)]
-    falls = [one for one in constant if _falls(one)]
-    stays = [one for one in decaying if one.flat]
+    seen = [run for run in logged if len(run.rates) >= _POINTS]
+    constant = [run for run in seen if _called(run.trial, name, _CONSTANT)]
+    decaying = [run for run in seen if _called(run.trial, name, _DECAYING)]
+    falls = [run for run in constant if _falls(run)]
+    stays = [run for run in decaying if run.flat]
     if falls and len(falls) > len(constant) / 2:
         yield _doubt("decays", name, falls, constant)
     if stays and len(stays) > len(decaying) / 2:
@@ -147,11 +142,11 @@ def _called(trial: Trial, name: str, names: Sequence[str]) -> bool:
     return isinstance(given, str) and given.lower().startswith(tuple(names))
 
 
-def _falls(one: _Logged) -> bool:
+def _falls(logged: _Logged) -> bool:
     """Whether the rate falls in several steps; a single one may be a reaction to a plateau."""
-    after = one.rates.values[int(np.argmax(one.rates.values)) :]
-    lower = np.count_nonzero(np.diff(after) < -SAME * one.peak)
-    return bool(after[-1] < (1 - _FALLEN) * one.peak and lower >= _POINTS - 1)
+    after = logged.rates.values[int(np.argmax(logged.rates.values)) :]
+    lower = np.count_nonzero(np.diff(after) < -SAME * logged.peak)
+    return bool(after[-1] < (1 - _FALLEN) * logged.peak and lower >= _POINTS - 1)
 
 
 def _warmup(meaning: Meaning, logged: Sequence[_Logged]) -> Iterator[Doubt]:
@@ -161,17 +156,18 @@ def _warmup(meaning: Meaning, logged: Sequence[_Logged]) -> Iterator[Doubt]:
     """
     name, total = meaning.name("warmup_steps"), meaning.name("max_train_steps")
     could, shows = [], []
-    for one in logged:
-        length, last = _number(one.trial, name), _number(one.trial, total)
-        steps, values = one.rates.steps, one.rates.values
+    for each in logged:
+        given = each.trial.configuration
+        length, last = as_number(given.get(name)), as_number(given.get(total))
+        steps, values = each.rates.steps, each.rates.values
         if length is None or last is None or not 0.9 * last <= steps[-1] <= 1.1 * last:
             continue
         early = (steps >= 0) & (steps < length / 2)
         if length >= last or early.sum() < 2:
             continue
-        could.append(one)
+        could.append(each)
         # a warm-up rises; one that is left out starts at the peak and at most decays from there
-        if values[0] >= (1 - SAME) * one.peak and bool((np.diff(values[early]) <= 0).all()):
-            shows.append(one)
+        if values[0] >= (1 - SAME) * each.peak and bool((np.diff(values[early]) <= 0).all()):
+            shows.append(each)
     if shows and len(shows) > len(could) / 2:
         yield _doubt("no_warmup", name, shows, could)

@@ -58,14 +58,14 @@ class Program:
         """Every option that the source names; None: it builds some at run time."""
         if not self._added or self._reads_argv:
             return None
-        found: set[str] = set()
+        named: set[str] = set()
         for call in self._added:
             for word in call.args:
                 if not (isinstance(word, ast.Constant) and isinstance(word.value, str)):
                     return None
-                found.add(word.value)
+                named.add(word.value)
         constants = (n.value for n in self._nodes if isinstance(n, ast.Constant))
-        return frozenset(found | {c for c in constants if isinstance(c, str) and c[:1] == "-"})
+        return frozenset(named | {c for c in constants if isinstance(c, str) and c[:1] == "-"})
 
     @cached_property
     def _reads_argv(self) -> bool:
@@ -100,22 +100,22 @@ class Program:
         known = self.options
         if known is None or not self.drops_unknown:
             return False
-        return not any(one == option or one.startswith(option) for one in known)
+        return not any(each == option or each.startswith(option) for each in known)
 
     def never_reads(self, option: str) -> bool:
         """Whether the option is parsed and its value never looked at."""
         if self.options is None or self._passes_all_on:
             return False
-        own = [call for call in self._added if any(_text(word) == option for word in call.args)]
-        if len(own) != 1 or any(k.arg == "action" for k in own[0].keywords):
+        calls = [call for call in self._added if any(_text(word) == option for word in call.args)]
+        if len(calls) != 1 or any(k.arg == "action" for k in calls[0].keywords):
             return False
-        name = _destination(own[0])
+        name = _destination(calls[0])
         return not any(isinstance(n, ast.Attribute) and n.attr == name for n in self._nodes)
 
     @cached_property
     def _passes_all_on(self) -> bool:
         """Whether the parsed options go somewhere as a whole that is not the program's own."""
-        own = {n.name for n in self._nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+        defined = {n.name for n in self._nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
         parsed = {
             _last_name(target.elts[0] if isinstance(target, ast.Tuple) else target)
             for node in self._nodes
@@ -134,7 +134,7 @@ class Program:
                 return True
             values = [*node.args, *(k.value for k in node.keywords)]
             whole = any(isinstance(v, ast.Name) and v.id in parsed for v in values)
-            if whole and called not in own | _HARMLESS:
+            if whole and called not in defined | _HARMLESS:
                 return True
         whole_reads = ("__dict__", "_get_kwargs")
         return any(isinstance(n, ast.Attribute) and n.attr in whole_reads for n in self._nodes)
@@ -228,15 +228,15 @@ def options_of(command: str) -> list[tuple[str, str]]:
     if not scripts and not modules:
         return []
     words = words[min(scripts or modules) + 1 :]
-    found = []
+    options = []
     for at, word in enumerate(words):
         if not word.startswith("-") or _is_text_number(word):
             continue
         option, equals, value = word.partition("=")
         following = words[at + 1] if at + 1 < len(words) else ""
         follows = not following.startswith("-") or _is_text_number(following)
-        found.append((option, value if equals else following if follows else ""))
-    return found
+        options.append((option, value if equals else following if follows else ""))
+    return options
 
 
 def _is_text_number(word: str) -> bool:
@@ -280,5 +280,5 @@ def is_value(configuration: Mapping[str, Value], name: str, text: str) -> bool:
     """Whether a configuration gives a hyperparameter the value that this text writes."""
     value = configuration.get(name)
     if is_number(value) and _is_text_number(text):
-        return float(value) == float(text)  # type: ignore[arg-type]
+        return float(value) == float(text)
     return value is not None and str(value).lower() == text.lower()

@@ -17,10 +17,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.positions import Settled, as_number
+from tunewright.checks.positions import StudyTrials
 from tunewright.design.conditions import Hyperparameter
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Value
+from tunewright.design.ranges import Value, as_number
 from tunewright.stats.noise import Floats
 from tunewright.store.trial import Trial
 
@@ -98,9 +98,9 @@ def region(features: Sequence[Feature], infeasible: Bools, singles: int) -> Regi
     p = float((1 + (highest >= seen[:within].max() - 1e-12).sum()) / (_DRAWS + 1))
     if p >= P:
         return None
-    found = _region(features[chosen], splits[chosen], infeasible, p)
-    if found.clear:
-        return found
+    best = _region(features[chosen], splits[chosen], infeasible, p)
+    if best.clear:
+        return best
     # no region: the quantity that separates best, though no threshold of it does
     likeliest = int(seen[:singles].argmax())
     feature, split = features[likeliest], splits[likeliest]
@@ -135,21 +135,23 @@ def _labellings(count: int, bad: int) -> Floats:
     return drawn
 
 
-def features_of(study: Settled, rows: Sequence[int], meaning: Meaning) -> tuple[list[Feature], int]:
+def features_of(
+    study: StudyTrials, rows: Sequence[int], meaning: Meaning
+) -> tuple[list[Feature], int]:
     """The candidates of these trials of a study, and how many of them are single quantities."""
     trials = [study.trials[row] for row in rows]
     singles = []
     for h in study.study.space:
         if all(h.column in study.units[row] for row in rows):
-            made = _single(h, trials)
-            if made is not None:
-                singles.append(made)
+            feature = _single(h, trials)
+            if feature is not None:
+                singles.append(feature)
     pairs = []
-    for one, other in itertools.combinations([f for f in singles if f.logarithmic], 2):
+    for first, other in itertools.combinations([f for f in singles if f.logarithmic], 2):
         for sign, word in ((1.0, "*"), (-1.0, "/")):
             # decades of 1 - x represent 1 - x itself
-            name = f"{_plain(one)} {word} {_plain(other)}"
-            pairs.append(Feature(name, one.values + sign * other.values, True))
+            name = f"{_plain(first)} {word} {_plain(other)}"
+            pairs.append(Feature(name, first.values + sign * other.values, True))
     effective = _effective_rate([t.configuration for t in trials], meaning)
     if effective is not None:
         singles.append(effective)
@@ -162,10 +164,10 @@ def _plain(feature: Feature) -> str:
 
 def _single(h: Hyperparameter, trials: Sequence[Trial]) -> Feature | None:
     read = [as_number(trial.configuration.get(h.name)) for trial in trials]
-    found = [x for x in read if x is not None]
-    if len(found) < len(read) or len(set(found)) < 2:
+    known = [x for x in read if x is not None]
+    if len(known) < len(read) or len(set(known)) < 2:
         return None
-    values = np.array(found)
+    values = np.array(known)
     if h.range.scale == "log_from_one":
         return Feature(h.name, np.log10(1 - values), True, True)
     is_log = h.range.scale == "log"

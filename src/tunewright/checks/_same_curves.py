@@ -54,15 +54,15 @@ class _Read:
 
 def same_curves(results: Results) -> CurveSigns:
     """Look for trials with different configurations and the same curves."""
-    readable = [one for t in results.rows if (one := _read(results, t)) is not None]
+    readable = [read for t in results.rows if (read := _read(results, t)) is not None]
     pairs = list(_pairs(readable))
     acts = frozenset(
         differing[0]
-        for one, other in pairs
-        if one.key != other.key and len(differing := _differing(one.trial, other.trial)) == 1
+        for read, other in pairs
+        if read.key != other.key and len(differing := _differing(read.trial, other.trial)) == 1
     )
     same = [(a, b) for a, b in _identical(readable) if _differing(a.trial, b.trial)]
-    same = _believed(same, pairs)
+    same = _beyond_chance(same, pairs)
     doubts = tuple(_doubts(results.meaning, same, acts, len(readable)))
     return CurveSigns(doubts, len(readable), acts)
 
@@ -72,9 +72,9 @@ def _read(results: Results, trial: Trial) -> _Read | None:
     if trial.status != "completed":
         return None
     curves = [c for name in _metrics(results) if (c := trial.curves.only(name)) is not None]
-    if not curves or any(not np.isfinite(own.values).all() for own in curves):
+    if not curves or any(not np.isfinite(c.values).all() for c in curves):
         return None
-    content = [information(own.values) for own in curves]
+    content = [information(curve.values) for curve in curves]
     if max(bits for bits, _ in content) < _BITS:
         return None
     exact = any(exact and bits >= _BITS for bits, exact in content)
@@ -115,36 +115,36 @@ def _grid(distinct: Floats) -> int | None:
     many = np.arange(1, _FINEST_GRID + 1)
     scaled = np.outer(many, few)
     near = np.abs(scaled - np.round(scaled)) <= 1e-7 * np.abs(scaled) + 1e-9
-    found = np.flatnonzero(near.all(axis=1))
+    fits = np.flatnonzero(near.all(axis=1))
     # few values fit some fine grid by chance; then they are taken for rounded
-    return int(many[found[0]]) if len(found) else None
+    return int(many[fits[0]]) if len(fits) else None
 
 
 def _pairs(readable: Sequence[_Read]) -> Iterator[tuple[_Read, _Read]]:
     """Trials of one index and seed in different studies: the scientific values alone differ."""
     by_place: dict[tuple[int, int], list[_Read]] = {}
-    for one in readable:
-        if one.trial.index is not None and one.trial.origin is None:
-            by_place.setdefault((one.trial.index, one.trial.seed), []).append(one)
-    for own in by_place.values():
-        for one in own[1:]:
-            if _differing(own[0].trial, one.trial):
-                yield own[0], one
+    for read in readable:
+        if read.trial.index is not None and read.trial.origin is None:
+            by_place.setdefault((read.trial.index, read.trial.seed), []).append(read)
+    for group in by_place.values():
+        for read in group[1:]:
+            if _differing(group[0].trial, read.trial):
+                yield group[0], read
 
 
 def _identical(readable: Sequence[_Read]) -> Iterator[tuple[_Read, _Read]]:
     """Pairs of trials with the same curves, each trial with the first of its kind and its index."""
     groups: dict[bytes, list[_Read]] = {}
-    for one in readable:
-        groups.setdefault(one.key, []).append(one)
-    for own in groups.values():
-        if len(own) <= 12:
-            yield from combinations(own, 2)
+    for read in readable:
+        groups.setdefault(read.key, []).append(read)
+    for group in groups.values():
+        if len(group) <= 12:
+            yield from combinations(group, 2)
         else:
-            yield from ((own[0], one) for one in own[1:])
+            yield from ((group[0], read) for read in group[1:])
 
 
-def _believed(
+def _beyond_chance(
     same: Sequence[tuple[_Read, _Read]], pairs: Sequence[tuple[_Read, _Read]]
 ) -> list[tuple[_Read, _Read]]:
     """The pairs that chance does not explain: of rounded curves all must agree, and several."""
@@ -154,16 +154,18 @@ def _believed(
     return [pair for pair in same if pair[0].exact or enough]
 
 
-def _differing(one: Trial, other: Trial) -> list[str]:
-    names = dict.fromkeys((*one.configuration, *other.configuration))
+def _differing(trial: Trial, other: Trial) -> list[str]:
+    names = dict.fromkeys((*trial.configuration, *other.configuration))
     missing = object()
-    return [n for n in names if not _same(one.configuration, other.configuration, n, missing)]
+    return [n for n in names if not _same(trial.configuration, other.configuration, n, missing)]
 
 
-def _same(one: Mapping[str, Value], other: Mapping[str, Value], name: str, missing: object) -> bool:
-    if name not in one or name not in other:
-        return one.get(name, missing) is other.get(name, missing)
-    return same_value(one[name], other[name])
+def _same(
+    left: Mapping[str, Value], other: Mapping[str, Value], name: str, missing: object
+) -> bool:
+    if name not in left or name not in other:
+        return left.get(name, missing) is other.get(name, missing)
+    return same_value(left[name], other[name])
 
 
 def _doubts(
@@ -173,15 +175,14 @@ def _doubts(
     readable: int,
 ) -> Iterator[Doubt]:
     """One doubt for each hyperparameter that changed nothing; one that acts elsewhere has none."""
-    shown: dict[str, dict[int, Trial]] = {}
+    by_name: dict[str, dict[int, Trial]] = {}
     certain: set[str] = set()
-    for one, other in same:
-        for name in _differing(one.trial, other.trial):
-            own = shown.setdefault(name, {})
-            own[id(one.trial)], own[id(other.trial)] = one.trial, other.trial
-            if must_act(meaning, name, one.trial, other.trial):
+    for trial, other in ((a.trial, b.trial) for a, b in same):
+        for name in _differing(trial, other):
+            by_name.setdefault(name, {}).update({id(trial): trial, id(other): other})
+            if must_act(meaning, name, trial, other):
                 certain.add(name)
-    for name, by_id in shown.items():
+    for name, by_id in by_name.items():
         if name in acts:
             continue
         trials = sorted(by_id.values(), key=lambda t: t.number or 0)
@@ -197,9 +198,9 @@ def _doubts(
         )
 
 
-def must_act(meaning: Meaning, name: str, one: Trial, other: Trial) -> bool:
+def must_act(meaning: Meaning, name: str, trial: Trial, other: Trial) -> bool:
     """Whether two values of a hyperparameter cannot give the same training, if they are used."""
-    a, b = one.configuration.get(name), other.configuration.get(name)
+    a, b = trial.configuration.get(name), other.configuration.get(name)
     if a is None or b is None:
         return False
     if is_number(a) and is_number(b):

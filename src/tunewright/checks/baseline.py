@@ -13,7 +13,7 @@ import numpy as np
 
 from tunewright.actions import Action, Advise, Declare, ShowRound, ShowTrial
 from tunewright.checks._better_half import have_learned
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.finding import Evidence, Finding, Verdict, not_judged
 from tunewright.messages import Message
 from tunewright.stats.noise import (
     FEWEST,
@@ -52,8 +52,8 @@ def baseline(results: Results) -> list[Finding]:
     name = results.round.name
     top = results.top(_TOP)
     if not top:
-        why = NotJudged(Message("baseline.none_completed"))
-        return [Finding.of_round("baseline", name, "cannot_judge", why, (ShowRound(name),))]
+        why = Message("baseline.none_completed")
+        return [not_judged("baseline", name, why, ShowRound(name), scope="round")]
     chance = results.meaning.number("chance")
     metric = _loss(results, top, chance)
     if chance is not None and metric is not None:
@@ -66,7 +66,7 @@ def _against_chance(
 ) -> Finding:
     sign = _sign(results, metric)
     curves = [sign * v for t in top if len(v := _finite(t, metric))]
-    best, reached = min(float(v.min()) for v in curves), _reached(curves, _completed(results))
+    best, reached = min(float(v.min()) for v in curves), _reach(curves, _trial_count(results))
     beaten = reached.upper < sign * chance - _MARGIN * abs(chance)
     evidence = BaselineEvidence(metric, sign * best, chance=chance, **reached.facts(sign))
     return _finding(results, evidence, "ok" if beaten else "warn")
@@ -76,12 +76,11 @@ def _against_start(results: Results, top: tuple[Trial, ...], chance: float | Non
     metric, sign = results.objective.metric, -results.objective.sign
     curves = [sign * v for t in top if len(v := _finite(t, metric)) > 1]
     if not curves:
-        why = NotJudged(Message("baseline.one_point", {"metric": metric}))
-        declare = (Declare("chance"),)
-        return Finding.of_round("baseline", results.round.name, "cannot_judge", why, declare)
+        why, name = Message("baseline.one_point", {"metric": metric}), results.round.name
+        return not_judged("baseline", name, why, Declare("chance"), scope="round")
     first, lowest = np.array([v[0] for v in curves]), np.array([v.min() for v in curves])
     start, best = float(np.median(first)), float(lowest.min())
-    reached = _reached(curves, _completed(results))
+    reached = _reach(curves, _trial_count(results))
     evidence = BaselineEvidence(
         metric, sign * best, start=sign * start, unused_chance=chance, **reached.facts(sign)
     )
@@ -109,12 +108,12 @@ class Reached:
         return {"sustained": sign * self.sustained, "noise": self.noise}
 
 
-def _reached(curves: list[Values], trials: int) -> Reached:
+def _reach(curves: list[Values], trials: int) -> Reached:
     """What the best of these curves reached; they are the best of so many trials.
 
     The noise counts as often as there are trials times evaluations to pick the best from.
     """
-    found = [_smoothed(v, trials) for v in curves if len(v) >= FEWEST]
+    levels = [_smooth(v, trials) for v in curves if len(v) >= FEWEST]
     short = [v for v in curves if _SHORTEST <= len(v) < FEWEST]
     if short:
         # Second differences after the steep first evaluation, read as those of an AR(1) of 0.8:
@@ -123,17 +122,17 @@ def _reached(curves: list[Values], trials: int) -> Reached:
         sd = ROBUST * float(np.median(bends)) / np.sqrt(SECOND_DIFFERENCE_VARIANCE)
         for v in short:
             level = float(moving_mean(v[None], 3).min())
-            found.append(Reached(level, _times(trials * len(v)) * sd))
-    if not found:
+            levels.append(Reached(level, _times(trials * len(v)) * sd))
+    if not levels:
         return Reached(min(float(v.min()) for v in curves), None)
-    usual = float(np.median([one.noise for one in found if one.noise is not None]))
+    usual = float(np.median([r.noise for r in levels if r.noise is not None]))
     return min(
-        (Reached(one.sustained, max(one.noise or 0.0, usual)) for one in found),
-        key=lambda one: one.upper,
+        (Reached(r.sustained, max(r.noise or 0.0, usual)) for r in levels),
+        key=lambda r: r.upper,
     )
 
 
-def _smoothed(values: Values, trials: int) -> Reached:
+def _smooth(values: Values, trials: int) -> Reached:
     """The lowest moving mean of one curve, and the noise that picking it may have added."""
     curve = noisy_curves(values)
     at = curve.means.argmin(axis=1) + curve.width // 2
@@ -148,15 +147,15 @@ def _times(picked_from: int) -> float:
     return -float(ndtri(_BY_NOISE / picked_from))
 
 
-def _completed(results: Results) -> int:
+def _trial_count(results: Results) -> int:
     return sum(trial.value is not None for trial in results.rows)
 
 
 def _finding(results: Results, evidence: BaselineEvidence, verdict: Verdict) -> Finding:
     actions: list[Action] = []
     if verdict != "ok":
-        shown = ShowTrial(results.round.name, results.top(1)[0].number or 0)
-        actions += [Advise("start_simpler"), Advise("overfit_one_batch"), shown]
+        look = ShowTrial(results.round.name, results.top(1)[0].number or 0)
+        actions += [Advise("start_simpler"), Advise("overfit_one_batch"), look]
     if evidence.chance is None:
         actions.append(Declare("chance" if evidence.unused_chance is None else "valid_loss"))
     return Finding.of_round("baseline", results.round.name, verdict, evidence, tuple(actions))

@@ -12,15 +12,15 @@ import numpy as np
 from tunewright.actions import Action, Advise, NextRound, RunTrials, SearchRange
 from tunewright.checks.positions import (
     Axis,
-    Settled,
+    StudyTrials,
     axes,
     has_edges,
     losses_of,
-    settled,
+    study_trials,
 )
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Range, choices_of, is_number
-from tunewright.finding import Evidence, Finding, NotJudged, Scope, Verdict, said_once
+from tunewright.finding import Evidence, Finding, Scope, Verdict, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.additive import chosen, levels, line_and_curve, normal_scores, without
 from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look
@@ -92,15 +92,12 @@ class BoundaryEvidence(Evidence):
 
 def boundary(results: Results) -> list[Finding]:
     """Ask each study, all of them pooled, and the scientific lists, whether an end is crowded."""
-    studies = settled(results)
-    every = [axes(results, own) for own in studies]
-    lines = [_with_edges(own) for own in every]
-    looked = [_edges(results.meaning, own) for own in every]
-    findings = [
-        _of_study(results, study, own, edges)
-        for study, own, edges in zip(studies, lines, looked, strict=True)
-    ]
-    findings = said_once(findings, results.round.name)
+    studies = study_trials(results)
+    searched = [axes(results, study) for study in studies]
+    lines = [_with_edges(every) for every in searched]
+    looked = [_edges(results.meaning, every) for every in searched]
+    findings = [_of_study(results, *parts) for parts in zip(studies, lines, looked, strict=True)]
+    findings = merge_not_judged(findings, results.round.name)
     return findings + _pooled(results, lines, looked) + _scientific(results, studies)
 
 
@@ -112,13 +109,13 @@ def edge(meaning: Meaning, axis: Axis, searched: int, beside: Rulers | None = No
     h, feasible = axis.hyperparameter, axis.feasible
     adjusted = None if beside is None else beside.without(axis)
     seen = look(axis.units[feasible], axis.losses[feasible], adjusted)
-    found = Edge(h.column, h.range, seen)
+    seen_edge = Edge(h.column, h.range, seen)
     if seen.side == "":
-        return found
+        return seen_edge
     verdict: Literal["note", "warn"] = "warn"
     losses = axis.losses
     if seen.rule == "adjusted" and beside is not None and adjusted is not None:
-        found = replace(found, beside=beside.others(axis))
+        seen_edge = replace(seen_edge, beside=beside.others(axis))
         losses = np.full(len(axis.losses), np.inf)
         losses[feasible] = adjusted
     elif seen.rule == "lone":
@@ -127,8 +124,8 @@ def edge(meaning: Meaning, axis: Axis, searched: int, beside: Rulers | None = No
     beyond = _beyond(axis, losses, seen)
     if len(beyond) >= 3 and beyond.mean() >= _WALL:
         wall = Beyond(len(beyond), int(beyond.sum()))
-        return replace(found, verdict="note", wall=wall)
-    return _wider(replace(found, verdict=verdict), h.name, meaning)
+        return replace(seen_edge, verdict="note", wall=wall)
+    return _wider(replace(seen_edge, verdict=verdict), h.name, meaning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +162,8 @@ def rulers(lines: Sequence[Axis]) -> Rulers | None:
         (line_and_curve if in_order else levels)(axis.units[feasible])
         for axis, in_order in zip(varied, ordered, strict=True)
     ]
-    found = chosen(blocks, scores)
-    return Rulers(scores, {varied[n].name: blocks[n] for n in found}) if found else None
+    ruling = chosen(blocks, scores)
+    return Rulers(scores, {varied[n].name: blocks[n] for n in ruling}) if ruling else None
 
 
 def _most_values(axis: Axis) -> float:
@@ -174,17 +171,17 @@ def _most_values(axis: Axis) -> float:
     return np.inf if axis.hyperparameter.range.ordered else _MOST_UNORDERED
 
 
-def _wider(found: Edge, name: str, meaning: Meaning) -> Edge:
+def _wider(seen_edge: Edge, name: str, meaning: Meaning) -> Edge:
     """The edge with the range to search next, or with the bound that forbids one."""
-    side = found.seen.side
+    side = seen_edge.seen.side
     assert side
-    bound = natural_bound(name, found.range, side, meaning)
+    bound = natural_bound(name, seen_edge.range, side, meaning)
     if bound is not None:
-        return replace(found, verdict="note", bound=bound)
-    wide = found.range.widen(side)
+        return replace(seen_edge, verdict="note", bound=bound)
+    wide = seen_edge.range.widen(side)
     if wide is None:
-        return found
-    return replace(found, proposed=wide.range, times=wide.times)
+        return seen_edge
+    return replace(seen_edge, proposed=wide.range, times=wide.times)
 
 
 def _beyond(axis: Axis, losses: Floats, seen: Look) -> np.ndarray:
@@ -196,7 +193,7 @@ def _beyond(axis: Axis, losses: Floats, seen: Look) -> np.ndarray:
 
 
 def _of_study(
-    results: Results, study: Settled, lines: Sequence[Axis], edges: Sequence[Edge]
+    results: Results, study: StudyTrials, lines: Sequence[Axis], edges: Sequence[Edge]
 ) -> Finding:
     about = study.study.label
     if not lines:
@@ -205,31 +202,29 @@ def _of_study(
     if not edges:
         most = max(int(axis.feasible.sum()) for axis in lines)
         facts = {"feasible": most, "needed": FEWEST, "adaptive": study.adaptive}
-        why = NotJudged(Message("boundary.few_trials", facts))
+        why = Message("boundary.few_trials", facts)
         more = RunTrials(results.round.name, max(2 * results.round.trials_per_study, 16))
-        return Finding.of_study("boundary", about, "cannot_judge", why, (more,))
+        return not_judged("boundary", about, why, more)
     return _finding(results, "study", about, edges)
 
 
 def _finding(results: Results, scope: Scope, about: str, edges: Sequence[Edge]) -> Finding:
     ordered = sorted(edges, key=lambda e: -RANK[e.verdict])
-    evidence = BoundaryEvidence(
-        tuple(ordered), expected_false_flags=round(_FALSE_FLAGS * len(edges), 3)
-    )
     speaking = [e for e in ordered if e.speaks]
-    if not speaking:
-        return Finding(check="boundary", scope=scope, about=about, verdict="ok", evidence=evidence)
-    times = float(np.prod([e.times for e in speaking if e.verdict == "warn"]))
-    trials = round(results.round.trials_per_study * min(times, _MOST_GROWTH))
-    evidence = replace(evidence, trials_per_study=trials)
+    expected = round(_FALSE_FLAGS * len(edges), 3)
+    evidence = BoundaryEvidence(tuple(ordered), expected_false_flags=expected)
+    if speaking:
+        times = float(np.prod([e.times for e in speaking if e.verdict == "warn"]))
+        trials = round(results.round.trials_per_study * min(times, _MOST_GROWTH))
+        evidence = replace(evidence, trials_per_study=trials)
     actions = tuple(e.action for e in speaking)
-    if evidence.proposed:
+    if speaking and evidence.proposed:
         actions += (NextRound(results.round.name, write=True),)
     return Finding(
         check="boundary",
         scope=scope,
         about=about,
-        verdict=speaking[0].verdict,
+        verdict=speaking[0].verdict if speaking else "ok",
         evidence=evidence,
         actions=actions,
     )
@@ -241,43 +236,42 @@ def _pooled(
     """Judge by all studies together an axis that none of them could flag alone."""
     flagged = {e.column for edges in looked for e in edges if e.speaks}
     shared: dict[str, list[Axis]] = {}
-    for own in lines:
-        for axis in own:
+    for axes_of_study in lines:
+        for axis in axes_of_study:
             shared.setdefault(axis.name, []).append(axis)
     edges = []
-    for name, own_axes in shared.items():
+    for name, same_axes in shared.items():
         seen = None
         if name not in flagged:
             seen = pooled_look(
-                [axis.units[axis.feasible] for axis in own_axes],
-                [axis.losses[axis.feasible] for axis in own_axes],
-                _shared_points(own_axes),
+                [axis.units[axis.feasible] for axis in same_axes],
+                [axis.losses[axis.feasible] for axis in same_axes],
+                _shared_points(same_axes),
             )
         if seen is not None and seen.side:
-            h = own_axes[0].hyperparameter
-            found = Edge(h.column, h.range, seen, "warn", studies=len(own_axes))
-            edges.append(_wider(found, h.name, results.meaning))
+            h = same_axes[0].hyperparameter
+            seen_edge = Edge(h.column, h.range, seen, "warn", studies=len(same_axes))
+            edges.append(_wider(seen_edge, h.name, results.meaning))
     return [_finding(results, "round", results.round.name, edges)] if edges else []
 
 
-def _shared_points(own_axes: Sequence[Axis]) -> list[list[int | None]] | None:
+def _shared_points(same_axes: Sequence[Axis]) -> list[list[int | None]] | None:
     """The index of every feasible trial, if a trial of the same index lies at the same place."""
     place: dict[int | None, float] = {}
-    found = []
-    for axis in own_axes:
-        names = [
-            t.index for t, feasible in zip(axis.trials, axis.feasible, strict=True) if feasible
-        ]
+    indices = []
+    for axis in same_axes:
+        pairs = zip(axis.trials, axis.feasible, strict=True)
+        names = [trial.index for trial, feasible in pairs if feasible]
         for name, unit in zip(names, axis.units[axis.feasible], strict=True):
             if name is None or abs(place.setdefault(name, unit) - unit) > 1e-9:
                 return None
-        found.append(names)
-    return found
+        indices.append(names)
+    return indices
 
 
-def _scientific(results: Results, studies: Sequence[Settled]) -> list[Finding]:
+def _scientific(results: Results, studies: Sequence[StudyTrials]) -> list[Finding]:
     """Whether the best settings crowd at an end of an ordered scientific list."""
-    trials = [(own.study.scientific, trial) for own in studies for trial in own.trials]
+    trials = [(study.study.scientific, trial) for study in studies for trial in study.trials]
     losses = losses_of(results, [trial for _, trial in trials])
     feasible = np.isfinite(losses)
     edges = []
@@ -298,8 +292,8 @@ def _scientific(results: Results, studies: Sequence[Settled]) -> list[Finding]:
 def edges_of(results: Results) -> Mapping[int, tuple[Edge, ...]]:
     """The edges found in each study, by its number."""
     return {
-        own.study.number: tuple(_edges(results.meaning, axes(results, own)))
-        for own in settled(results)
+        study.study.number: tuple(_edges(results.meaning, axes(results, study)))
+        for study in study_trials(results)
     }
 
 
@@ -340,7 +334,7 @@ def natural_bound(
     low, high = searched.ends or (math.nan, math.nan)
     at = float(low if side == "low" else high)
     off = meaning.off_by_name.get(name)
-    if is_number(off) and float(off) == at:  # type: ignore[arg-type]
+    if is_number(off) and float(off) == at:
         return NaturalBound(at, off=True)
     if side == "low" and at == 0:
         return NaturalBound(0.0, off=name in meaning.regularisers)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from tunewright.actions import Advise, for_imported
-from tunewright.checks._study_rule import expected_flags
+from tunewright.checks._curve_question import flags_by_chance
 from tunewright.checks.applied import applied
 from tunewright.checks.baseline import baseline
 from tunewright.checks.boundary import boundary
@@ -77,21 +77,21 @@ def check(results: Results) -> Findings:
     label = results.studies[best[0].study].label if best else ""
     # squares of values near the largest float are infinite, which no comparison minds
     with np.errstate(over="ignore", invalid="ignore"):
-        found = one_length([f for ask in QUESTIONS for f in by_chance(ask(results), label)])
+        findings = one_length([f for ask in QUESTIONS for f in by_chance(ask(results), label)])
     if not results.imported:
-        return Findings(found)
-    return Findings(replace(f, actions=for_imported(f.actions)) for f in found)
+        return Findings(findings)
+    return Findings(replace(f, actions=for_imported(f.actions)) for f in findings)
 
 
 def by_chance(findings: Iterable[Finding], best: str) -> list[Finding]:
     """The answers to one question, where as many warnings as chance explains become notes."""
     kept = list(findings)
     warned = [f for f in kept if f.verdict == "warn" and f.scope == "study"]
-    asked = sum(f.verdict != "cannot_judge" for f in kept)
-    if asked < _MANY or len(warned) > expected_flags(asked):
+    judged = sum(f.verdict != "cannot_judge" for f in kept)
+    if judged < _MANY or len(warned) > flags_by_chance(judged):
         return kept
     return [
-        replace(f, verdict="note", chance_among=asked) if f in warned and f.about != best else f
+        replace(f, verdict="note", chance_among=judged) if f in warned and f.about != best else f
         for f in kept
     ]
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from tunewright.actions import Action, Advise, Repeat, RunTrials
 from tunewright.checks._better_half import TOP
-from tunewright.checks._measurement import APART, smallest_difference
-from tunewright.checks._small_rates import SmallRates, small_rates
 from tunewright.checks.fairness import lengths_of
-from tunewright.checks.positions import Settled, axes, losses_of, settled
+from tunewright.checks.logged_rate import SmallRates, small_rates
+from tunewright.checks.positions import StudyTrials, axes, losses_of, study_trials
+from tunewright.checks.trial_sd import APART, smallest_difference
 from tunewright.design.ranges import choices_of
 from tunewright.design.study import Study
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.finding import Evidence, Finding, Verdict, not_judged
 from tunewright.messages import Message
 from tunewright.stats.buckets import FEWEST_TO_JUDGE, PER_BUCKET, Bucket, contrast
 from tunewright.stats.half_sampling import (
@@ -54,8 +54,8 @@ class Pair:
 
     def worse(self, side: float) -> bool:
         """Whether the other is surely worse, with these trials."""
-        own = self.halves
-        return own is not None and own.says(side) == "a is better" and not self.blurred
+        halves = self.halves
+        return halves is not None and halves.says(side) == "a is better" and not self.blurred
 
     @property
     def blurred(self) -> bool:
@@ -105,7 +105,7 @@ class TrendEvidence(Evidence):
 
 def pairs(results: Results) -> list[Pair]:
     """The study with the best trial beside every other, the better ones first."""
-    arms = [(own, losses_of(results, own.trials)) for own in settled(results)]
+    arms = [(study, losses_of(results, study.trials)) for study in study_trials(results)]
     ranked = sorted(arms, key=lambda arm: float(arm[1].min(initial=np.inf)))
     if len(ranked) < 2 or not np.isfinite(ranked[0][1].min(initial=np.inf)):
         return []
@@ -127,14 +127,14 @@ def comparison(results: Results) -> list[Finding]:
     return findings + _of_ranges(results)
 
 
-def _pair(best: Settled, a: Floats, other: Settled, b: Floats) -> Pair:
+def _pair(best: StudyTrials, a: Floats, other: StudyTrials, b: Floats) -> Pair:
     for arm, losses in ((best, a), (other, b)):
         feasible = int(np.isfinite(losses).sum())
         if feasible < FEWEST:
             facts = {"setting": arm.study.label, "feasible": feasible, "needed": FEWEST}
             why = Message("comparison.few_trials", facts)
             return Pair(best.study, other.study, None, None, None, why)
-    aligned = _aligned(best, a, other, b)
+    aligned = _align(best, a, other, b)
     many = Message("comparison.many_infeasible")
     if aligned is None:
         halves = separate_halves(a, b)
@@ -145,11 +145,13 @@ def _pair(best: Settled, a: Floats, other: Settled, b: Floats) -> Pair:
     return Pair(best.study, other.study, halves, shared_region(a, b), same_place(a, b), why_not)
 
 
-def _aligned(best: Settled, a: Floats, other: Settled, b: Floats) -> tuple[Floats, Floats] | None:
+def _align(
+    best: StudyTrials, a: Floats, other: StudyTrials, b: Floats
+) -> tuple[Floats, Floats] | None:
     """The losses at the points both arms have, in their order; None if they share too few."""
     places = [
-        {t.index: row for row, t in enumerate(own.trials) if t.index is not None}
-        for own in (best, other)
+        {t.index: row for row, t in enumerate(arm.trials) if t.index is not None}
+        for arm in (best, other)
     ]
     shared = [
         index
@@ -167,17 +169,19 @@ def _of_lists(results: Results) -> Finding:
     name = results.round.name
     unlike = lengths_of(results)
     if unlike is not None:  # longer training would win, whatever else is better
-        why = NotJudged(Message("comparison.different_lengths", asdict(unlike)))
-        as_long = (Advise("train_as_long"),)
-        return Finding.of_round("comparison", name, "cannot_judge", why, as_long)
-    found = pairs(results)
-    judged = [pair for pair in found if pair.halves is not None]
+        why, as_long = (
+            Message("comparison.different_lengths", asdict(unlike)),
+            Advise("train_as_long"),
+        )
+        return not_judged("comparison", name, why, as_long, scope="round")
+    every_pair = pairs(results)
+    judged = [pair for pair in every_pair if pair.halves is not None]
     more = RunTrials(name, 2 * results.round.trials_per_study)
     if not judged:
-        first = found[0].why if found else None
-        why = NotJudged(first or Message("comparison.none_completed"))
-        return Finding.of_round("comparison", name, "cannot_judge", why, (more,))
-    compared = tuple(_compared(pair, len(found)) for pair in found)
+        first = every_pair[0].why if every_pair else None
+        why = first or Message("comparison.none_completed")
+        return not_judged("comparison", name, why, more, scope="round")
+    compared = tuple(_pair_evidence(pair, len(every_pair)) for pair in every_pair)
     halves = judged[0].halves
     assert halves is not None
     evidence = ComparisonEvidence(
@@ -187,9 +191,9 @@ def _of_lists(results: Results) -> Finding:
         pairs=compared,
         small_rates=_small_rates(results),
     )
-    told = all(pair.verdict == "worse" for pair in compared)
-    verdict: Verdict = "ok" if told else "note"
-    actions: tuple[Action, ...] = (Repeat(name),) if told else (Repeat(name), more)
+    all_worse = all(pair.verdict == "worse" for pair in compared)
+    verdict: Verdict = "ok" if all_worse else "note"
+    actions: tuple[Action, ...] = (Repeat(name),) if all_worse else (Repeat(name), more)
     return Finding.of_round("comparison", name, verdict, evidence, actions)
 
 
@@ -217,7 +221,7 @@ def side_of(pair: Pair, others: int) -> float:
     return (SIDE if shared else SIDE_APART) / others
 
 
-def _compared(pair: Pair, others: int) -> PairEvidence:
+def _pair_evidence(pair: Pair, others: int) -> PairEvidence:
     halves = pair.halves
     if halves is None:
         return PairEvidence(pair.other.label, "not_judged", why=pair.why, shared_region=pair.region)
@@ -239,23 +243,23 @@ def _compared(pair: Pair, others: int) -> PairEvidence:
 def _of_ranges(results: Results) -> list[Finding]:
     """One finding for each scientific range of each study: it has buckets, and little power."""
     ranges = [n for n, d in results.round.scientific.items() if choices_of(d) is None]
-    return [_of_range(results, own, name) for own in settled(results) for name in ranges]
+    return [_of_range(results, study, name) for study in study_trials(results) for name in ranges]
 
 
-def _of_range(results: Results, own: Settled, name: str) -> Finding:
-    axis = next(axis for axis in axes(results, own) if axis.name == name)
-    found = contrast(axis.units[axis.feasible], axis.losses[axis.feasible])
+def _of_range(results: Results, study: StudyTrials, name: str) -> Finding:
+    axis = next(axis for axis in axes(results, study) if axis.name == name)
+    trend = contrast(axis.units[axis.feasible], axis.losses[axis.feasible])
     evidence = TrendEvidence(
         name=name,
         feasible=int(axis.feasible.sum()),
         needed=FEWEST_TO_JUDGE * PER_BUCKET,
-        p=None if found is None else found.p,
-        buckets=() if found is None else found.buckets,
+        p=None if trend is None else trend.p,
+        buckets=() if trend is None else trend.buckets,
     )
     verdict: Verdict = "note"
-    if found is None or found.p is None:
+    if trend is None or trend.p is None:
         verdict = "cannot_judge"
-    elif found.speaks:
+    elif trend.speaks:
         verdict = "ok"
     actions = () if verdict == "ok" else (Advise("compare_as_list", {"name": name}),)
-    return Finding.of_study("comparison", own.study.label, verdict, evidence, actions)
+    return Finding.of_study("comparison", study.study.label, verdict, evidence, actions)

@@ -16,12 +16,11 @@ import numpy as np
 
 from tunewright.actions import Action, Advise, Repeat, RunTrials
 from tunewright.checks._better_half import TOP
-from tunewright.checks._measurement import smallest_difference
-from tunewright.checks.positions import Settled, losses_of, settled
+from tunewright.checks.positions import StudyTrials, finite_losses, losses_of, study_trials
 from tunewright.checks.spacing import tables
 from tunewright.checks.step_variance import selection_gain
-from tunewright.checks.trial_sd import trial_sd
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict, said_once
+from tunewright.checks.trial_sd import smallest_difference, trial_sd
+from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
 from tunewright.stats.noise import Floats, noisy_curves
@@ -124,43 +123,42 @@ class DensityEvidence(Evidence):
     reference: Reference | None = None
 
 
-def _gap_of_settings(results: Results, studies: Sequence[Settled]) -> float | None:
+def _gap_of_settings(results: Results, studies: Sequence[StudyTrials]) -> float | None:
     """How far apart the bests of the two best scientific settings are."""
-    bests = [losses_of(results, own.trials).min(initial=np.inf) for own in studies]
+    bests = [losses_of(results, study.trials).min(initial=np.inf) for study in studies]
     ordered = sorted(float(best) for best in bests if np.isfinite(best))
     return ordered[1] - ordered[0] if len(ordered) >= 2 else None
 
 
-def reference(results: Results, study: Settled, gap: float | None) -> Reference | None:
+def reference(results: Results, study: StudyTrials, gap: float | None) -> Reference | None:
     """What the round wants to detect, else the gap between its two best settings, else noise."""
     if results.round.detect is not None:
         return Reference(results.round.detect, "detect")
     sd = None if gap else trial_sd(results, study.study)
-    found = Reference(gap, "between_settings") if gap else None
+    known = Reference(gap, "between_settings") if gap else None
     if sd:
-        found = Reference(sd, "trial_sd")
+        known = Reference(sd, "trial_sd")
     least = smallest_difference(results, study.study)
-    if found is not None and least is not None and least > found.size:
+    if known is not None and least is not None and least > known.size:
         return Reference(least, "measurement")
-    return found
+    return known
 
 
 def density(results: Results) -> list[Finding]:
     """Ask each study whether more trials would have changed its best by what matters."""
-    studies = settled(results)
+    studies = study_trials(results)
     gap = _gap_of_settings(results, studies)
     findings = [_ask(results, study, gap) for study in studies]
-    return said_once(findings, results.round.name)
+    return merge_not_judged(findings, results.round.name)
 
 
-def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
-    losses = losses_of(results, study.trials)
-    losses = losses[np.isfinite(losses)]
+def _ask(results: Results, study: StudyTrials, gap: float | None) -> Finding:
+    losses = finite_losses(results, study.trials)
     about, name = study.study.label, results.round.name
     double = RunTrials(name, 2 * max(results.round.trials_per_study, len(study.trials)))
     if len(losses) < FEWEST:
         why = Message("judge.feasible_trials", {"feasible": len(losses), "needed": FEWEST})
-        return Finding.of_study("density", about, "cannot_judge", NotJudged(why), (double,))
+        return not_judged("density", about, why, double)
     seen, matters = sampling(losses), reference(results, study, gap)
     evidence = DensityEvidence(
         feasible=seen.feasible,
@@ -169,7 +167,7 @@ def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
         expected_gain=seen.expected_gain,
         gain_interval=seen.gain_interval,
         repeat_sd=max(seen.half.sd, seen.expected_gain),
-        best_of_k=tuple(_in_units(one, -results.objective.sign) for one in best_of_each(losses)),
+        best_of_k=tuple(_in_units(best, -results.objective.sign) for best in best_of_each(losses)),
         good_region=good_region(results, study, losses, matters),
         reference=matters,
     )
@@ -185,14 +183,14 @@ def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
     return Finding.of_study("density", about, verdict, evidence, actions)
 
 
-def _in_units(own: BestOf, sign: float) -> BestOf:
+def _in_units(best: BestOf, sign: float) -> BestOf:
     """The best of k as the objective has it, which may be one to maximise."""
-    quantiles = tuple(sorted(sign * q for q in own.quantiles))
-    return replace(own, mean=sign * own.mean, quantiles=quantiles)
+    quantiles = tuple(sorted(sign * q for q in best.quantiles))
+    return replace(best, mean=sign * best.mean, quantiles=quantiles)
 
 
 def good_region(
-    results: Results, study: Settled, losses: Floats, matters: Reference | None
+    results: Results, study: StudyTrials, losses: Floats, matters: Reference | None
 ) -> GoodRegion:
     """How many trials lie in the good region: by what matters, else by noise, else by the spread.
 
@@ -217,9 +215,9 @@ def _late_sd(results: Results, trials: Sequence[Trial]) -> float | None:
     losses = losses_of(results, trials)
     best = [trials[row] for row in np.argsort(losses, kind="stable")[:TOP]]
     metric = results.objective.metric
-    found = [
+    sds = [
         sd
         for table in tables([t for t in best if t.value is not None], metric)
         for sd in selection_gain(noisy_curves(table.values)).late_sd.tolist()
     ]
-    return float(np.median(found)) if found else None
+    return float(np.median(sds)) if sds else None

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.actions import Action, Declare
+from tunewright.actions import Declare
 from tunewright.checks._region import Region
-from tunewright.checks.infeasible import Found, Shared, find_infeasible
+from tunewright.checks.infeasible import InfeasibleTrials, Shared, find_infeasible
 from tunewright.checks.instability import diverged, remedies
-from tunewright.checks.positions import Settled, losses_of, settled
-from tunewright.finding import Evidence, Finding, NotJudged, said_once
+from tunewright.checks.positions import StudyTrials, losses_of, study_trials
+from tunewright.finding import Evidence, Finding, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
@@ -24,6 +24,7 @@ from tunewright.store.results import Results
 _NEAR = 0.75  # decades below the threshold; 1.0 called 12 % of a set whose best lies 1.5 below
 _FEWEST = 6  # feasible trials
 _DRAWS = 299
+_NOTHING_BESIDE = Message("judge.feasible_beside_diverged", {"needed": _FEWEST})
 P = 0.05
 
 
@@ -36,13 +37,13 @@ class Nearness:
     near: bool
 
 
-def nearness(own: Region, losses: Floats, rows: Sequence[int]) -> Nearness | None:
+def nearness(region: Region, losses: Floats, rows: Sequence[int]) -> Nearness | None:
     """Whether the best feasible trials of these rows lie just below the region's threshold."""
-    sign = 1.0 if own.above else -1.0
+    sign = 1.0 if region.above else -1.0
     feasible = np.isfinite(losses[list(rows)])
     y = losses[list(rows)][feasible]
-    below = sign * (own.threshold - own.feature.values[feasible])  # distance in decades
-    if len(y) < _FEWEST or not own.feature.logarithmic:
+    below = sign * (region.threshold - region.feature.values[feasible])  # distance in decades
+    if len(y) < _FEWEST or not region.feature.logarithmic:
         return None
     k = max(3, math.ceil(0.15 * len(y)))
     top = np.argsort(y, kind="stable")[:k]
@@ -76,34 +77,32 @@ class EdgeEvidence(Evidence):
 
 def edge_of_divergence(results: Results) -> list[Finding]:
     """Ask each study whether its best trials lie just below where training diverges."""
-    findings = [_ask(results, study) for study in settled(results)]
-    return said_once(findings, results.round.name)
+    findings = [_ask(results, study) for study in study_trials(results)]
+    return merge_not_judged(findings, results.round.name)
 
 
-def _ask(results: Results, study: Settled) -> Finding:
-    found = find_infeasible(results, study)
+def _ask(results: Results, study: StudyTrials) -> Finding:
+    infeasible = find_infeasible(results, study)
     about = study.study.label
     rate = results.meaning.name("learning_rate")
-    own = [part for part in found.regions if part[1].clear and _of_rate(part[1], rate)]
-    if not own:
+    branches = [part for part in infeasible.regions if part[1].clear and _of_rate(part[1], rate)]
+    if not branches:
         if not any(h.name == rate for h in study.study.space):
             why = Message("judge.rate_not_searched", {"rate": rate})
-            return _cannot_judge(about, why, Declare("learning_rate"))
-        if found.bad and len(study.trials) - len(found.bad) < _FEWEST:
+            return not_judged("edge_of_divergence", about, why, Declare("learning_rate"))
+        if infeasible.bad and len(study.trials) - len(infeasible.bad) < _FEWEST:
             # nothing to compare with: whatever diverged may have done so everywhere
-            return _cannot_judge(
-                about, Message("judge.feasible_beside_diverged", {"needed": _FEWEST})
-            )
+            return not_judged("edge_of_divergence", about, _NOTHING_BESIDE)
         return Finding.of_study("edge_of_divergence", about, "ok", EdgeEvidence(rate))
     losses = losses_of(results, study.trials)
-    losses[[row for row, t in enumerate(study.trials) if t.number in found.far]] = np.inf
+    losses[[row for row, t in enumerate(study.trials) if t.number in infeasible.far]] = np.inf
     worst = None
-    for branch, where, rows in own:
+    for branch, where, rows in branches:
         near = nearness(where, losses, rows)
         if near is not None and (worst is None or near.near):
             worst = branch, where, near
     if worst is None:
-        return _cannot_judge(about, Message("judge.feasible_beside_diverged", {"needed": _FEWEST}))
+        return not_judged("edge_of_divergence", about, _NOTHING_BESIDE)
     branch, where, near = worst
     edge = Edge(
         branch=branch,
@@ -112,7 +111,7 @@ def _ask(results: Results, study: Settled) -> Finding:
         decades_below=near.decades,
         p=near.p,
     )
-    speaks = near.near and _diverge(results, found)
+    speaks = near.near and _diverge(results, infeasible)
     return Finding.of_study(
         "edge_of_divergence",
         about,
@@ -122,17 +121,13 @@ def _ask(results: Results, study: Settled) -> Finding:
     )
 
 
-def _cannot_judge(about: str, why: Message, *actions: Action) -> Finding:
-    return Finding.of_study("edge_of_divergence", about, "cannot_judge", NotJudged(why), actions)
-
-
-def _of_rate(own: Region, rate: str) -> bool:
+def _of_rate(region: Region, rate: str) -> bool:
     """Whether the region is one of high learning rates."""
-    return own.above and own.feature.name.startswith(rate)
+    return region.above and region.feature.name.startswith(rate)
 
 
-def _diverge(results: Results, found: Found) -> bool:
+def _diverge(results: Results, infeasible: InfeasibleTrials) -> bool:
     """Whether most of the infeasible trials diverged, rather than broke a constraint."""
-    bad = [t for t in found.study.trials if t.number in found.bad]
-    known = [t for t in bad if t.number in found.far or not t.curves or diverged(results, t)]
+    bad = [t for t in infeasible.study.trials if t.number in infeasible.bad]
+    known = [t for t in bad if t.number in infeasible.far or not t.curves or diverged(results, t)]
     return 2 * len(known) >= len(bad)

@@ -11,17 +11,17 @@ from tunewright.actions import Advise, NextRound, RunTrials
 from tunewright.checks._better_half import TOP
 from tunewright.checks.best_step import BestSteps, best_steps
 from tunewright.checks.boundary import Edge, edges_of
-from tunewright.checks.positions import Settled, losses_of, settled
+from tunewright.checks.positions import StudyTrials, losses_of, study_trials
 from tunewright.design.guards import BatchSizeChange, batch_size_change
 from tunewright.design.ranges import is_number
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.finding import Evidence, Finding, Verdict, not_judged
 from tunewright.messages import Message
 from tunewright.stats.crowding import Side
 from tunewright.store.results import Results
 
 _LARGE = 2.0  # times as many trials: the best of more is better without being better
 P = 0.01  # of a difference in feasible trials
-_SHOWN = 3  # settings of one kind
+_MOST_LISTED = 3  # settings of one kind
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class FairnessEvidence(Evidence):
     def notes(self) -> bool:
         """Whether it may be one: an end that is crowded is warned about by `boundary` already."""
         doubts = (self.spaces, self.needs, self.kept)
-        return bool(self.ends) or any(one is not None for one in doubts)
+        return bool(self.ends) or any(doubt is not None for doubt in doubts)
 
 
 def fairness(results: Results) -> list[Finding]:
@@ -108,17 +108,18 @@ def fairness(results: Results) -> list[Finding]:
     A single setting is compared with the round that it continues: a changed batch size with
     values that were tuned for the former one is not tuned as well.
     """
-    kept = batch_size_change(results.round, [own.round for own in results.earlier], results.meaning)
+    before = [earlier.round for earlier in results.earlier]
+    kept = batch_size_change(results.round, before, results.meaning)
     if len(results.studies) < 2:
         return [] if kept is None else _alone(results, kept)
-    name, studies = results.round.name, settled(results)
-    losses = {own.study.number: losses_of(results, own.trials) for own in studies}
-    feasible = {number: int(np.isfinite(own).sum()) for number, own in losses.items()}
+    name, studies = results.round.name, study_trials(results)
+    losses = {arm.study.number: losses_of(results, arm.trials) for arm in studies}
+    feasible = {number: int(np.isfinite(values).sum()) for number, values in losses.items()}
     if sum(count > 0 for count in feasible.values()) < 2:
-        why = NotJudged(Message("fairness.one_setting"))
-        return [Finding.of_round("fairness", name, "cannot_judge", why, (RunTrials(name),))]
+        why = Message("fairness.one_setting")
+        return [not_judged("fairness", name, why, RunTrials(name), scope="round")]
     best = min(losses, key=lambda number: float(losses[number].min(initial=np.inf)))
-    tuned = [_tuned(own, feasible) for own in studies]
+    tuned = [_tuning(arm, feasible) for arm in studies]
     evidence = FairnessEvidence(
         settings=tuple(tuned),
         best=results.studies[best].label,
@@ -132,7 +133,7 @@ def fairness(results: Results) -> list[Finding]:
     )
     if not evidence.warns and not evidence.notes:
         return [Finding.of_round("fairness", name, "ok", evidence)]
-    finish = RunTrials(name) if _unfinished(results) else NextRound(name)
+    finish = RunTrials(name) if results.unfinished else NextRound(name)
     verdict: Verdict = "warn" if evidence.warns else "note"
     advice = "train_as_long" if evidence.lengths is not None else "tune_equally"
     stale = () if evidence.needs is None else (Advise("length_again"),)
@@ -143,9 +144,9 @@ def fairness(results: Results) -> list[Finding]:
 
 def _alone(results: Results, kept: BatchSizeChange) -> list[Finding]:
     """What a round without settings to compare is not tuned as well as."""
-    (own,) = settled(results)
-    feasible = int(np.isfinite(losses_of(results, own.trials)).sum())
-    tuned = _tuned(own, {own.study.number: feasible})
+    (arm,) = study_trials(results)
+    feasible = int(np.isfinite(losses_of(results, arm.trials)).sum())
+    tuned = _tuning(arm, {arm.study.number: feasible})
     evidence = FairnessEvidence((tuned,), tuned.setting, kept=kept)
     about = results.round.name
     return [Finding.of_round("fairness", about, "note", evidence, (_tune_again(kept),))]
@@ -165,9 +166,9 @@ def lengths_of(results: Results) -> Lengths | None:
     known: dict[str, float] = {}
     for study in results.studies:
         values = {t.configuration.get(name) for t in results.rows_of(study) if t.configuration}
-        own = [float(v) for v in values if is_number(v)]  # type: ignore[arg-type]
-        if len(values) == 1 and own:
-            known[study.label] = own[0]
+        lengths = [float(v) for v in values if is_number(v)]
+        if len(values) == 1 and lengths:
+            known[study.label] = lengths[0]
     if len(set(known.values())) < 2:
         return None
     longest, shortest = max(known, key=lambda s: known[s]), min(known, key=lambda s: known[s])
@@ -180,41 +181,41 @@ def _needs(results: Results) -> UnlikeNeeds | None:
     late: tuple[str, BestSteps] | None = None
     early: tuple[str, BestSteps] | None = None
     for study in results.studies:
-        own = best_steps(results, [trial for trial in ranked if trial.study == study.number])
-        if len(own.steps) < TOP:
+        best = best_steps(results, [trial for trial in ranked if trial.study == study.number])
+        if len(best.steps) < TOP:
             continue
-        if late is None and own.late == len(own.steps):
-            late = study.label, own
-        elif early is None and own.proposed is not None:
-            early = study.label, own
+        if late is None and best.late == len(best.steps):
+            late = study.label, best
+        elif early is None and best.proposed is not None:
+            early = study.label, best
     if late is None or early is None or late[1].max_train_steps != early[1].max_train_steps:
         return None
     steps = late[1].max_train_steps
     return UnlikeNeeds(late[0], early[0], late[1].steps, early[1].steps, steps)
 
 
-def _tuned(own: Settled, feasible: Mapping[int, int]) -> SettingTuned:
-    study = own.study
-    return SettingTuned(study.label, len(own.trials), feasible[study.number], len(study.space))
+def _tuning(arm: StudyTrials, feasible: Mapping[int, int]) -> SettingTuned:
+    study = arm.study
+    return SettingTuned(study.label, len(arm.trials), feasible[study.number], len(study.space))
 
 
 def _budgets(tuned: Sequence[SettingTuned]) -> Uneven | None:
-    most = max(tuned, key=lambda own: own.trials)
-    fewest = min(tuned, key=lambda own: own.trials)
+    most = max(tuned, key=lambda t: t.trials)
+    fewest = min(tuned, key=lambda t: t.trials)
     return Uneven(most, fewest) if most.trials >= _LARGE * fewest.trials else None
 
 
 def _infeasible(tuned: Sequence[SettingTuned]) -> tuple[Uneven, ...]:
     """Settings left with far fewer feasible trials than the one that has most."""
-    most = max(tuned, key=lambda own: own.feasible)
-    found = [
-        Uneven(most, own)
-        for own in tuned
-        if own is not most
-        and 2 * own.feasible <= most.feasible
-        and _fewer(own.feasible, own.trials, most.feasible, most.trials) < P / (len(tuned) - 1)
+    most = max(tuned, key=lambda t: t.feasible)
+    behind = [
+        Uneven(most, less)
+        for less in tuned
+        if less is not most
+        and 2 * less.feasible <= most.feasible
+        and _fewer(less.feasible, less.trials, most.feasible, most.trials) < P / (len(tuned) - 1)
     ]
-    return tuple(found[:_SHOWN])
+    return tuple(behind[:_MOST_LISTED])
 
 
 def _fewer(left: int, of: int, full: int, of_full: int) -> float:
@@ -226,26 +227,26 @@ def _fewer(left: int, of: int, full: int, of_full: int) -> float:
 
 def _ends(results: Results, best: int) -> tuple[AtEnd, ...]:
     """Settings behind the best one whose own best trials crowd at an end of a range."""
-    found = edges_of(results)
-    winner = {_place(e) for e in found.get(best, ()) if e.verdict == "warn"}
+    edges = edges_of(results)
+    winner = {_place(e) for e in edges.get(best, ()) if e.verdict == "warn"}
     behind = []
     for study in results.studies:
         crowded = [
             e
-            for e in found.get(study.number, ())
+            for e in edges.get(study.number, ())
             if e.verdict == "warn" and _place(e) not in winner
         ]
         if study.number != best and crowded:
             behind.append(AtEnd(study.label, crowded[0].column, crowded[0].seen.side))
-    return tuple(behind[:_SHOWN])
+    return tuple(behind[:_MOST_LISTED])
 
 
 def _place(e: Edge) -> tuple[str, str]:
     return e.column, e.seen.side
 
 
-def _spaces(studies: Sequence[Settled], tuned: Sequence[SettingTuned]) -> Uneven | None:
-    sizes = [_dimensions(own) for own in studies]
+def _spaces(studies: Sequence[StudyTrials], tuned: Sequence[SettingTuned]) -> Uneven | None:
+    sizes = [_dimensions(arm) for arm in studies]
     most, fewest = int(np.argmax(sizes)), int(np.argmin(sizes))
     if sizes[most] < max(2 * sizes[fewest], sizes[fewest] + 2):
         return None
@@ -253,9 +254,5 @@ def _spaces(studies: Sequence[Settled], tuned: Sequence[SettingTuned]) -> Uneven
     return Uneven(wide, small)
 
 
-def _dimensions(own: Settled) -> int:
-    return max((len(branch.dimensions) for branch in own.study.branches), default=0)
-
-
-def _unfinished(results: Results) -> bool:
-    return results.unfinished > 0
+def _dimensions(arm: StudyTrials) -> int:
+    return max((len(branch.dimensions) for branch in arm.study.branches), default=0)

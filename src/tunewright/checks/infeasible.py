@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +11,12 @@ import numpy as np
 
 from tunewright.actions import Action, Advise, NextRound, Probe, RunTrials, ShowTrial
 from tunewright.checks._region import LARGEST, Region, features_of, region
-from tunewright.checks.positions import Settled, settled
+from tunewright.checks.positions import StudyTrials, study_trials
 from tunewright.design.ranges import Value
-from tunewright.finding import Evidence, Finding, NotJudged, Verdict, said_once
+from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.noise import ROBUST
+from tunewright.stats.spread import wilson
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -26,10 +26,10 @@ _USUAL, _MANY, _NEARLY_ALL = 0.25, 0.5, 0.8  # 16 to 62 % in published studies o
 
 
 @dataclass(frozen=True)
-class Found:
+class InfeasibleTrials:
     """The infeasible trials of one study and the regions they lie in."""
 
-    study: Settled
+    study: StudyTrials
     bad: frozenset[int | None]  # their numbers, those far above the others included
     far: tuple[int | None, ...]  # finite, but far above
     # of each branch: the values it has in common, its region, the rows of its trials
@@ -80,19 +80,7 @@ class InfeasibleEvidence(Evidence):
     nearly_all: bool = False  # so many that the training program itself is suspected
 
 
-def wilson(bad: int, count: int, z: float = 1.96) -> tuple[float, float]:
-    """The interval a share of `bad` in `count` is uncertain by.
-
-    >>> [round(x, 3) for x in wilson(8, 16)]
-    [0.28, 0.72]
-    """
-    share, spread = bad / count, z * z / count
-    middle = (share + spread / 2) / (1 + spread)
-    half = z * math.sqrt(share * (1 - share) / count + spread / (4 * count)) / (1 + spread)
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def find_infeasible(results: Results, study: Settled) -> Found:
+def find_infeasible(results: Results, study: StudyTrials) -> InfeasibleTrials:
     """The infeasible trials of a study, and where in the search space they lie."""
     far = tuple(trial.number for trial in far_above(results, study.trials))
     bad = frozenset(t.number for t in study.trials if t.status == "infeasible") | frozenset(far)
@@ -105,62 +93,61 @@ def find_infeasible(results: Results, study: Settled) -> Found:
         rows = rows[:LARGEST]
         features, singles = features_of(study, rows, results.meaning)
         labels = np.array([study.trials[row].number in bad for row in rows])
-        found = region(features, labels, singles)
-        if found is not None:
-            regions.append((_branch(study, rows, len(groups)), found, tuple(rows)))
-    return Found(study, bad, far, tuple(regions))
+        where = region(features, labels, singles)
+        if where is not None:
+            regions.append((_branch(study, rows, len(groups)), where, tuple(rows)))
+    return InfeasibleTrials(study, bad, far, tuple(regions))
 
 
 def infeasible(results: Results) -> list[Finding]:
     """Ask each study what share of its trials is infeasible, and whether a region explains it."""
-    findings = [_ask(results, study) for study in settled(results)]
-    return said_once(findings, results.round.name)
+    findings = [_ask(results, study) for study in study_trials(results)]
+    return merge_not_judged(findings, results.round.name)
 
 
-def _ask(results: Results, study: Settled) -> Finding:
+def _ask(results: Results, study: StudyTrials) -> Finding:
     about, count = study.study.label, len(study.trials)
     if count < _FEWEST:
         facts = {"ended": count, "needed": _FEWEST, "adaptive": study.adaptive}
-        why = NotJudged(Message("infeasible.few_trials", facts))
-        run = (RunTrials(results.round.name),)
-        return Finding.of_study("infeasible", about, "cannot_judge", why, run)
-    found = find_infeasible(results, study)
-    bad = len(found.bad)
+        why, run = Message("infeasible.few_trials", facts), RunTrials(results.round.name)
+        return not_judged("infeasible", about, why, run)
+    trials = find_infeasible(results, study)
+    bad = len(trials.bad)
     low, high = wilson(bad, count)
     evidence = InfeasibleEvidence(
         infeasible=bad,
         trials=count,
         share=bad / count,
         interval=(low, high),
-        far_above=tuple(number for number in found.far if number is not None),
+        far_above=tuple(number for number in trials.far if number is not None),
         reasons=_reasons(study),
-        regions=tuple(_evidence(branch, own) for branch, own, _ in found.regions),
+        regions=tuple(_evidence(branch, region) for branch, region, _ in trials.regions),
         nearly_all=bad == count or (bad / count > _NEARLY_ALL and low > _MANY),
     )
-    verdict, actions = _judged(results, evidence)
+    verdict, actions = _verdict_of(results, evidence)
     return Finding.of_study("infeasible", about, verdict, evidence, actions)
 
 
-def _evidence(branch: tuple[Shared, ...], own: Region) -> RegionEvidence:
+def _evidence(branch: tuple[Shared, ...], region: Region) -> RegionEvidence:
     return RegionEvidence(
-        feature=own.feature.name,
-        rises=own.rises,
-        between=own.between,
-        purity=own.purity,
-        recall=own.recall,
-        p=own.p,
-        clear=own.clear,
+        feature=region.feature.name,
+        rises=region.rises,
+        between=region.between,
+        purity=region.purity,
+        recall=region.recall,
+        p=region.p,
+        clear=region.clear,
         branch=branch,
     )
 
 
-def _judged(results: Results, seen: InfeasibleEvidence) -> tuple[Verdict, tuple[Action, ...]]:
+def _verdict_of(results: Results, seen: InfeasibleEvidence) -> tuple[Verdict, tuple[Action, ...]]:
     name = results.round.name
     look = ShowTrial(name, _first(results))
     if seen.nearly_all:
         return "warn", (Advise("suspect_bug"), look)
-    clear = [own for own in seen.regions if own.clear]
-    narrower = tuple(Advise("leave_out_region", _facts(own)) for own in clear)
+    clear = [region for region in seen.regions if region.clear]
+    narrower = tuple(Advise("leave_out_region", _facts(region)) for region in clear)
     # or make that region trainable
     remedies: tuple[Action, ...] = (*narrower, Probe("warmup", name), Probe("clip", name))
     if seen.interval[0] > _MANY:
@@ -170,25 +157,25 @@ def _judged(results: Results, seen: InfeasibleEvidence) -> tuple[Verdict, tuple[
     return "ok", remedies if clear else ()
 
 
-def _facts(own: RegionEvidence) -> dict[str, Any]:
-    low, high = own.between
-    return {"feature": own.feature, "rises": own.rises, "low": low, "high": high}
+def _facts(region: RegionEvidence) -> dict[str, Any]:
+    low, high = region.between
+    return {"feature": region.feature, "rises": region.rises, "low": low, "high": high}
 
 
 def _first(results: Results) -> int:
     return next((t.number or 0 for t in results.rows if t.status == "infeasible"), 0)
 
 
-def _reasons(study: Settled) -> tuple[ReasonCount, ...]:
-    found = Counter(
+def _reasons(study: StudyTrials) -> tuple[ReasonCount, ...]:
+    counts = Counter(
         trial.reason.code if trial.reason else ""
         for trial in study.trials
         if trial.status == "infeasible"
     )
-    return tuple(ReasonCount(*counted) for counted in found.most_common(_MOST_REASONS))
+    return tuple(ReasonCount(*counted) for counted in counts.most_common(_MOST_REASONS))
 
 
-def _branch(study: Settled, rows: Sequence[int], groups: int) -> tuple[Shared, ...]:
+def _branch(study: StudyTrials, rows: Sequence[int], groups: int) -> tuple[Shared, ...]:
     """The values of the conditional parents these trials share, when there are several groups."""
     if groups == 1:
         return ()

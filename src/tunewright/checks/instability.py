@@ -11,16 +11,20 @@ import numpy as np
 from tunewright.actions import Action, Advise, Probe
 from tunewright.checks._better_half import Judged
 from tunewright.checks._curve_question import (
+    IMMATERIAL,
     Answer,
     CurveEvidence,
     CurveQuestion,
+    Reading,
+    Statement,
+    TrialFacts,
     ask,
     training_metric,
 )
-from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
 from tunewright.checks.logged_rate import warmup_end
-from tunewright.checks.spacing import LONGEST as LONGEST_RISE, SpacedCurves, averaged, tables
+from tunewright.checks.spacing import LONGEST as LONGEST_RISE, SpacedCurves, average, tables
 from tunewright.checks.training_bug import Risen, rise_readings
+from tunewright.design.ranges import as_number
 from tunewright.finding import Finding
 from tunewright.stats.spikes import FEWEST, LONGEST, spikes
 from tunewright.store.results import Results
@@ -59,8 +63,8 @@ def instability(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "instability",
         training_metric(results),
-        read=lambda _, table: _readings(results, table),
-        answer=lambda judged, said, seen: _answer(results, judged, said, seen),
+        read=_readings,
+        answer=_answer,
         longest=LONGEST,
         many="note",  # it matters where it keeps the best trials from a higher learning rate
     )
@@ -106,49 +110,47 @@ def just_above(results: Results, judged: Judged) -> Above | None:
     early, mid = 0, 0
     loss = results.meaning.name("train_loss")
     for table in tables([t for t in above if t.status == "completed"], loss, longest=LONGEST):
-        found = episodes(results, table, lasting=True)
-        for trial, own in zip(table.trials, found, strict=True):
-            if own:
+        by_trial = episodes(results, table, lasting=True)
+        for trial, of_trial in zip(table.trials, by_trial, strict=True):
+            if of_trial:
                 unstable.append(trial.number)
-                early, mid = early + own[0].early, mid + (not own[0].early)
+                early, mid = early + of_trial[0].early, mid + (not of_trial[0].early)
     return Above(best, len(above), tuple(unstable), early, mid)
 
 
 def _rate(trial: Trial, name: str) -> float | None:
-    value = trial.configuration.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        return None
-    return float(value)
+    rate = as_number(trial.configuration.get(name))
+    return None if rate is None or rate <= 0 else rate
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading[Unstable]]:
+def _readings(results: Results, _: Judged, table: SpacedCurves) -> list[Reading[Unstable]]:
     readings = []
-    for trial, own in zip(table.trials, episodes(results, table), strict=True):
-        z = max((episode.z for episode in own), default=IMMATERIAL)
-        facts = Unstable(trial.number, tuple(map(_rounded, own)))
-        readings.append(Reading(trial, z, bool(own), table.values.shape[1], facts))
+    for trial, of_trial in zip(table.trials, episodes(results, table), strict=True):
+        z = max((episode.z for episode in of_trial), default=IMMATERIAL)
+        facts = Unstable(trial.number, tuple(map(_shorten, of_trial)))
+        readings.append(Reading(trial, z, bool(of_trial), table.values.shape[1], facts))
     return readings
 
 
-def _rounded(episode: Episode) -> Episode:
+def _shorten(episode: Episode) -> Episode:
     return replace(episode, height=round(episode.height, 4), z=round(episode.z, 2))
 
 
 def _answer(
-    results: Results, judged: Judged, said: Statement[Unstable], seen: CurveEvidence
+    results: Results, judged: Judged, statement: Statement[Unstable], seen: CurveEvidence
 ) -> Answer:
     above = just_above(results, judged)
-    if said.because:
-        own = [episode for r in said.speakers for episode in r.facts.episodes]
-        early = sum(episode.early for episode in own)
+    if statement.because:
+        carrying = [episode for r in statement.speakers for episode in r.facts.episodes]
+        early = sum(episode.early for episode in carrying)
         evidence = _InstabilityEvidence(
             **seen.fields,
             above_best_rate=above,
             early=early,
-            mid=len(own) - early,
-            worst=max(own, key=lambda episode: episode.z),
+            mid=len(carrying) - early,
+            worst=max(carrying, key=lambda episode: episode.z),
         )
-        return Answer(said.verdict, evidence, remedies(results))
+        return Answer(statement.verdict, evidence, remedies(results))
     evidence = _InstabilityEvidence(**seen.fields, above_best_rate=above)
     if above is not None and above.speaks:
         return Answer("note", evidence, remedies(results))
@@ -178,27 +180,27 @@ def episodes(results: Results, table: SpacedCurves, lasting: bool = False) -> li
 
     Rises that stay up are the question of another check, unless `lasting` asks for them too.
     """
-    found: list[list[Episode]] = [[] for _ in table.trials]
+    by_row: list[list[Episode]] = [[] for _ in table.trials]
     limits = [_early_until(results, t, s) for t, s in zip(table.trials, table.steps, strict=True)]
     if table.values.shape[1] >= FEWEST:
         for spike in spikes(table.values):
             steps = table.steps[spike.row]
             first, last = int(steps[spike.first]), int(steps[spike.last])
             early = bool(first <= limits[spike.row])
-            found[spike.row].append(Episode("spike", first, last, spike.height, early, spike.z))
+            by_row[spike.row].append(Episode("spike", first, last, spike.height, early, spike.z))
     wanted = (False, True) if lasting else (False,)
     for kept in wanted:
-        readings = rise_readings(results, averaged(table, LONGEST_RISE), lasting=kept)
+        readings = rise_readings(results, average(table, LONGEST_RISE), lasting=kept)
         for row, reading in enumerate(readings):
             facts = reading.facts
-            if not reading.flagged or facts.learning_rate_rose or _covered(found[row], facts):
+            if not reading.flagged or facts.learning_rate_rose or _covered(by_row[row], facts):
                 continue
             share = facts.rise / facts.improvement
             first, last = facts.from_step, facts.to_step
-            found[row].append(
+            by_row[row].append(
                 Episode("rise", first, last, share, bool(last <= limits[row]), reading.z)
             )
-    return [sorted(row, key=lambda episode: episode.from_step) for row in found]
+    return [sorted(row, key=lambda episode: episode.from_step) for row in by_row]
 
 
 def diverged(results: Results, trial: Trial) -> bool:

@@ -1,12 +1,17 @@
-"""What does the logged learning rate show of the schedule? Decay, steps, rises, warm-up."""
+"""What does the logged learning rate show of the schedule? And have the best trials small ones?"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tunewright.design.names import Meaning
+from tunewright.design.ranges import as_number
 from tunewright.stats.noise import Floats
 from tunewright.store.curves import Curve
+from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 _DECAYED = 0.1  # of the peak: below it improvement at the end is the schedule's doing
@@ -64,3 +69,44 @@ def warmup_end(trial: Trial, meaning: Meaning) -> float:
         return 0.0
     peak = float(rates.steps[np.argmax(rates.values >= 0.99 * rates.values.max())])
     return peak if peak <= rates.steps[-1] / 3 else 0.0
+
+
+# ---- do the best trials have systematically smaller learning rates?
+#
+# A small learning rate regularises. Where others overfit, selecting the best favours what escapes
+# that by accident (playbook, "Examining the training curves").
+
+
+_FEWEST = 3  # trials on either side
+DIFFER = 0.05  # chance of such ranks where nothing differs
+
+
+@dataclass(frozen=True)
+class SmallRates:
+    """The best trials have smaller learning rates than the others they are compared with."""
+
+    name: str  # what the round calls the learning rate
+    best: float  # the median of the best trials
+    others: float  # the median of the others
+    p: float  # of a rank test
+
+
+def small_rates(
+    results: Results, best: Sequence[Trial], others: Sequence[Trial]
+) -> SmallRates | None:
+    """Whether the best have smaller learning rates than the others; None: nothing shows it."""
+    name = results.meaning.name("learning_rate")
+    low, high = _rates(name, best), _rates(name, others)
+    if len(low) < _FEWEST or len(high) < _FEWEST:
+        return None
+    from scipy.stats import mannwhitneyu
+
+    p = float(mannwhitneyu(low, high, alternative="less", method="asymptotic").pvalue)
+    if not p <= DIFFER:
+        return None
+    return SmallRates(name, float(np.median(low)), float(np.median(high)), p)
+
+
+def _rates(name: str, trials: Sequence[Trial]) -> list[float]:
+    rates = (as_number(trial.configuration.get(name)) for trial in trials)
+    return [rate for rate in rates if rate is not None]

@@ -11,24 +11,22 @@ import numpy.typing as npt
 from tunewright.actions import Action, Advise, CheckRound, Declare, NextRound, ShowTrial
 from tunewright.checks._better_half import TOP, Judged
 from tunewright.checks._curve_question import (
+    IMMATERIAL,
     Answer,
     CurveEvidence,
     CurveQuestion,
     Metric,
-    ask,
-    objective_metric,
-    training_metric,
-)
-from tunewright.checks._small_rates import SmallRates, small_rates
-from tunewright.checks._study_rule import (
-    IMMATERIAL,
     Reading,
     Statement,
     TrialFacts,
-    expected_flags,
+    ask,
+    flags_by_chance,
     in_rank_order,
+    objective_metric,
+    training_metric,
 )
-from tunewright.checks.spacing import SpacedCurves, spaced, tables
+from tunewright.checks.logged_rate import SmallRates, small_rates
+from tunewright.checks.spacing import SpacedCurves, at_equal_steps, tables
 from tunewright.checks.training_bug import rise_readings
 from tunewright.finding import Finding
 from tunewright.stats.noise import (
@@ -143,8 +141,8 @@ def overfitting(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "overfitting",
         _validation(results),
-        read=lambda _, table: _readings(results, table),
-        answer=lambda judged, said, seen: _answer(results, judged, said, seen),
+        read=lambda results, _, table: _readings(results, table),
+        answer=_answer,
         median_limit=MEDIAN_LIMIT,
     )
     return ask(results, question)
@@ -205,7 +203,7 @@ def _kind(trial: Trial, metric: str, stretches: tuple[_Stretch, _Stretch], share
     what made validation worse.
     """
     curve = trial.curves.only(metric)
-    points = None if curve is None else spaced(curve)
+    points = None if curve is None else at_equal_steps(curve)
     if points is None:
         return "unknown"
     steps, values = points
@@ -227,41 +225,41 @@ def _kind(trial: Trial, metric: str, stretches: tuple[_Stretch, _Stretch], share
 
 
 def _answer(
-    results: Results, judged: Judged, said: Statement[Worsened], seen: CurveEvidence
+    results: Results, judged: Judged, statement: Statement[Worsened], seen: CurveEvidence
 ) -> Answer:
     rest = _below(results, judged)
-    overfit = [r for r in (*said.flagged, *rest) if r.flagged and _overfits(r)]
+    overfit = [r for r in (*statement.flagged, *rest) if r.flagged and _overfits(r)]
     common = {
         **seen.fields,
         "elsewhere": _elsewhere(rest) if rest else None,
-        "small_rates": _escaped(results, judged, [reading.trial for reading in overfit]),
+        "small_rates": _small_rates(results, judged, [reading.trial for reading in overfit]),
     }
-    if not said.because:
+    if not statement.because:
         evidence = OverfittingEvidence(**common)
-        found = evidence.elsewhere is not None and not evidence.elsewhere.by_chance
-        return Answer("note", evidence, _looks(results, rest)) if found else Answer("ok", evidence)
-    telling = [reading.facts for reading in said.speakers if reading.facts.kind is not None]
+        speaks = evidence.elsewhere is not None and not evidence.elsewhere.by_chance
+        return Answer("note", evidence, _looks(results, rest)) if speaks else Answer("ok", evidence)
+    telling = [reading.facts for reading in statement.speakers if reading.facts.kind is not None]
     kinds = [facts.kind for facts in telling]
     kind = max(dict.fromkeys(kinds), key=kinds.count)  # of equals, that of the better trial
     compared = tuple(n for n in results.round.scientific if n in results.meaning.regularisers)
     evidence = OverfittingEvidence(**common, kind=kind, shown=telling[0], compared=compared)
     if kind == "training too":
-        see = Advise("see_finding", {"check": _pointer(results, said)})
-        return Answer(said.verdict, evidence, (CheckRound(results.round.name), see))
+        see = Advise("see_finding", {"check": _pointer(results, statement)})
+        return Answer(statement.verdict, evidence, (CheckRound(results.round.name), see))
     if kind == "unknown":
         name = (Advise("log_training_loss"), Declare("train_loss"))
-        return Answer(said.verdict, evidence, (*name, *_remedies(results)))
+        return Answer(statement.verdict, evidence, (*name, *_remedies(results)))
     if compared:
         return Answer("note", evidence)
-    return Answer(said.verdict, evidence, _remedies(results))
+    return Answer(statement.verdict, evidence, _remedies(results))
 
 
-def _pointer(results: Results, said: Statement[Worsened]) -> str:
+def _pointer(results: Results, statement: Statement[Worsened]) -> str:
     """Which check explains a training loss that rose: one for rises that last, or instability."""
     metric = training_metric(results)
     rises = [
         reading
-        for table in tables([r.trial for r in said.speakers], metric.name, metric.sign)
+        for table in tables([r.trial for r in statement.speakers], metric.name, metric.sign)
         for reading in rise_readings(results, table)
     ]
     return "training_bug" if any(reading.flagged for reading in rises) else "instability"
@@ -293,7 +291,7 @@ def _elsewhere(readings: list[Reading[Worsened]]) -> Elsewhere:
     """
     flagged = [reading for reading in readings if reading.flagged and _overfits(reading)]
     surely = [r for r in flagged if r.z > _SURELY + 40 / r.points]
-    chance = not surely and len(flagged) <= expected_flags(len(readings))
+    chance = not surely and len(flagged) <= flags_by_chance(len(readings))
     return Elsewhere(
         judged=len(readings),
         trials=tuple(reading.trial.number for reading in flagged),
@@ -302,7 +300,7 @@ def _elsewhere(readings: list[Reading[Worsened]]) -> Elsewhere:
     )
 
 
-def _escaped(results: Results, judged: Judged, overfit: list[Trial]) -> SmallRates | None:
+def _small_rates(results: Results, judged: Judged, overfit: list[Trial]) -> SmallRates | None:
     """Whether the best trials escape overfitting by smaller learning rates."""
     marked = {id(trial) for trial in overfit}
     return small_rates(results, [t for t in judged.ranked[:TOP] if id(t) not in marked], overfit)

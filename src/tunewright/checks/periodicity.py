@@ -9,14 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.actions import Action, Advise, Declare
+from tunewright.checks._better_half import Judged
 from tunewright.checks._curve_question import (
     Answer,
     CurveEvidence,
     CurveQuestion,
+    Reading,
+    Statement,
+    TrialFacts,
     ask,
     objective_metric,
 )
-from tunewright.checks._study_rule import Reading, Statement, TrialFacts
 from tunewright.checks.logged_rate import learning_rates, steps_of
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.finding import Finding
@@ -140,14 +143,14 @@ def periodicity(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "periodicity",
         objective_metric(results),
-        read=lambda _, table: _readings(results, table),
-        answer=lambda _, said, seen: _answer(results, said, seen),
+        read=_readings,
+        answer=_answer,
         fewest=_FEWEST,
     )
     return ask(results, question)
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading[_Cycle]]:
+def _readings(results: Results, _: Judged, table: SpacedCurves) -> list[Reading[_Cycle]]:
     """Read the longest piece of each curve without a step of the learning rate in it."""
     pieces: dict[tuple[int, int], list[int]] = {}
     for row, trial in enumerate(table.trials):
@@ -163,32 +166,34 @@ def _readings(results: Results, table: SpacedCurves) -> list[Reading[_Cycle]]:
         values, steps = table.values[rows, first:last], table.steps[rows, first:last]
         gap = float(np.median(np.diff(steps, axis=1)))
         known = None if epoch_steps is None else periods_of_epoch(values, epoch_steps / gap)
-        found = periods(values)
+        any_period = periods(values)
         for at, row in enumerate(rows):
             of_epoch = known is not None and bool(known.flagged[at])
-            shown = known if known is not None and of_epoch else found
+            period = known if known is not None and of_epoch else any_period
             facts = _Cycle(
                 trial=table.trials[row].number,
-                period_steps=float(shown.length[at] * gap),
-                chance=float(shown.chance[at]),
+                period_steps=float(period.length[at] * gap),
+                chance=float(period.chance[at]),
                 of_epoch=of_epoch,
             )
-            z = -float(np.log10(max(shown.chance[at], 1e-30)))
-            flagged = of_epoch or bool(found.flagged[at])
+            z = -float(np.log10(max(period.chance[at], 1e-30)))
+            flagged = of_epoch or bool(any_period.flagged[at])
             readings.append(Reading(table.trials[row], z, flagged, last - first, facts))
     return readings
 
 
-def _answer(results: Results, said: Statement[_Cycle], seen: CurveEvidence) -> Answer:
-    if not said.because:
+def _answer(
+    results: Results, _: Judged, statement: Statement[_Cycle], seen: CurveEvidence
+) -> Answer:
+    if not statement.because:
         return Answer("ok", _PeriodicityEvidence(**seen.fields))
-    found = [reading.facts for reading in said.speakers]
+    cycles = [reading.facts for reading in statement.speakers]
     evidence = _PeriodicityEvidence(
         **seen.fields,
-        period_steps=float(np.median([facts.period_steps for facts in found])),
-        of_epoch=2 * sum(facts.of_epoch for facts in found) > len(found),
+        period_steps=float(np.median([facts.period_steps for facts in cycles])),
+        of_epoch=2 * sum(facts.of_epoch for facts in cycles) > len(cycles),
     )
     actions: tuple[Action, ...] = (Advise("shuffle_every_epoch"), Advise("keep_data_apart"))
     if results.meaning.number("steps_per_epoch") is None:
         actions = (*actions, Declare("steps_per_epoch"))
-    return Answer(said.verdict, evidence, actions)
+    return Answer(statement.verdict, evidence, actions)

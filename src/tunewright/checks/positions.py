@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.design.conditions import Hyperparameter
-from tunewright.design.ranges import Range, Value, is_number
+from tunewright.design.ranges import Range
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.stats.noise import Floats
@@ -46,7 +46,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Settled:
+class StudyTrials:
     """A study's trials that came to an end and can be counted on."""
 
     study: Study
@@ -60,30 +60,30 @@ class Settled:
         return tuple(_unit(self.study, trial) for trial in self.trials)
 
 
-def settled(results: Results) -> list[Settled]:
+def study_trials(results: Results) -> list[StudyTrials]:
     """The trials of each study that the statistics of the search space may use."""
-    found: dict[int, list[Trial]] = {study.number: [] for study in results.studies}
-    adaptive = dict.fromkeys(found, 0)
+    by_study: dict[int, list[Trial]] = {study.number: [] for study in results.studies}
+    adaptive = dict.fromkeys(by_study, 0)
     for trial in results.rows:
         censored = trial.bound_of(results.objective.metric) is not None
         if trial.status in ("completed", "infeasible") or censored:
             if (trial.search or results.search) in LAID_OUT:
-                found[trial.study].append(trial)
+                by_study[trial.study].append(trial)
             else:
                 adaptive[trial.study] += 1
-    return [Settled(s, tuple(found[s.number]), adaptive[s.number]) for s in results.studies]
+    return [StudyTrials(s, tuple(by_study[s.number]), adaptive[s.number]) for s in results.studies]
 
 
-def axes(results: Results, study: Settled) -> list[Axis]:
+def axes(results: Results, study: StudyTrials) -> list[Axis]:
     """One axis for each searched hyperparameter of the study."""
     losses = losses_of(results, study.trials)
-    found = []
+    searched = []
     for h in study.study.space:
         rows = [row for row, unit in enumerate(study.units) if h.column in unit]
         units = np.array([h.range.along(study.units[row][h.column]) for row in rows])
         trials = tuple(study.trials[row] for row in rows)
-        found.append(Axis(h, trials, units.reshape(-1), losses[rows]))
-    return found
+        searched.append(Axis(h, trials, units.reshape(-1), losses[rows]))
+    return searched
 
 
 def losses_of(results: Results, trials: Sequence[Trial]) -> Floats:
@@ -96,14 +96,15 @@ def losses_of(results: Results, trials: Sequence[Trial]) -> Floats:
     return np.array([np.inf if value is None else sign * value for value in values], dtype=float)
 
 
+def finite_losses(results: Results, trials: Sequence[Trial]) -> Floats:
+    """The objective of those trials that have one, lower being better."""
+    losses = losses_of(results, trials)
+    return losses[np.isfinite(losses)]
+
+
 def has_edges(searched: Range) -> bool:
     """Whether it can be asked if the best lies at an end: three or more values in an order."""
     return searched.ordered and (searched.count is None or searched.count >= 3)
-
-
-def as_number(value: Value) -> float | None:
-    """A value as a number; None for text, True and False."""
-    return float(value) if is_number(value) else None  # type: ignore[arg-type]
 
 
 def _unit(study: Study, trial: Trial) -> dict[str, float]:

@@ -11,14 +11,17 @@ import numpy.typing as npt
 from tunewright.actions import Action, Advise, NextRound
 from tunewright.checks._better_half import TOP, Judged
 from tunewright.checks._curve_question import (
+    IMMATERIAL,
     Answer,
     CurveEvidence,
     CurveQuestion,
+    Reading,
+    Statement,
+    TrialFacts,
     ask,
     objective_metric,
     training_metric,
 )
-from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
 from tunewright.checks.best_step import best_steps, shorter
 from tunewright.checks.spacing import SpacedCurves, tables
 from tunewright.checks.trial_sd import trial_sd
@@ -105,8 +108,8 @@ def saturated(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "saturated",
         objective_metric(results),
-        read=lambda judged, table: _readings(table, _margin(results, judged)),
-        answer=lambda judged, said, seen: _answer(results, judged, said, seen),
+        read=_readings,
+        answer=_answer,
         median_limit=MEDIAN_LIMIT,
         many="note",  # weaker trials show little about how long the best need
         fewest=_FEWEST,
@@ -120,13 +123,13 @@ def _training(results: Results, judged: Judged) -> TrainingSettled | None:
     if metric.name == results.objective.metric:
         return None
     best = judged.trials[:TOP]
-    found = [
+    flags = [
         bool(flagged)
         for table in tables(best, metric.name, metric.sign)
         if table.values.shape[1] >= _FEWEST
         for flagged in saturation(noisy_curves(table.values)).flagged
     ]
-    return TrainingSettled(metric.name, sum(found), len(found)) if found else None
+    return TrainingSettled(metric.name, sum(flags), len(flags)) if flags else None
 
 
 def _margin(results: Results, judged: Judged) -> float | None:
@@ -134,26 +137,26 @@ def _margin(results: Results, judged: Judged) -> float | None:
     return results.round.detect or trial_sd(results, judged.study)
 
 
-def _readings(table: SpacedCurves, margin: float | None) -> list[Reading[Settled]]:
-    found = saturation(noisy_curves(table.values), margin)
+def _readings(results: Results, judged: Judged, table: SpacedCurves) -> list[Reading[Settled]]:
+    change = saturation(noisy_curves(table.values), _margin(results, judged))
     readings = []
     for row, trial in enumerate(table.trials):
         facts = Settled(
             trial=trial.number,
-            z=round(float(found.z[row]), 2),
-            gain=float(found.gain[row]),
-            margin=float(found.margin[row]),
-            settled_step=int(table.steps[row, found.settled[row]]),
+            z=round(float(change.z[row]), 2),
+            gain=float(change.gain[row]),
+            margin=float(change.margin[row]),
+            settled_step=int(table.steps[row, change.settled[row]]),
             last_step=int(table.steps[row, -1]),
         )
-        z = float(found.z[row]) if found.matters[row] else IMMATERIAL
-        flagged = bool(found.flagged[row])
+        z = float(change.z[row]) if change.matters[row] else IMMATERIAL
+        flagged = bool(change.flagged[row])
         readings.append(Reading(trial, z, flagged, table.values.shape[1], facts))
     return readings
 
 
 def _answer(
-    results: Results, judged: Judged, said: Statement[Settled], seen: CurveEvidence
+    results: Results, judged: Judged, statement: Statement[Settled], seen: CurveEvidence
 ) -> Answer:
     steps = best_steps(results, judged.ranked)
     common = {
@@ -163,23 +166,23 @@ def _answer(
         "margin_declared": _margin(results, judged) is not None,
         "training": _training(results, judged),
     }
-    if said.because:
-        settled = [float(reading.facts.settled_step) for reading in said.speakers]
-        proposed = steps.no_shorter(shorter(np.array(settled)))
+    if statement.because:
+        steps_to_level = [float(reading.facts.settled_step) for reading in statement.speakers]
+        proposed = steps.no_shorter(shorter(np.array(steps_to_level)))
         evidence = SaturatedEvidence(
             **common,
             proposed_max_train_steps=proposed,
             rule="settled_by_half",
-            shown=said.speakers[0].facts,
+            shown=statement.speakers[0].facts,
         )
         shorten = () if proposed is None else (_shorten(proposed),)
         actions: tuple[Action, ...] = (*shorten, NextRound(results.round.name))
         if not evidence.margin_declared:
             actions += (Advise("declare_margin"),)
-        return Answer(said.verdict, evidence, actions)
+        return Answer(statement.verdict, evidence, actions)
     common["proposed_max_train_steps"] = steps.proposed
-    common["second_half_matters"] = bool(said.top) and all(
-        abs(reading.facts.gain) > reading.facts.margin for reading in said.top
+    common["second_half_matters"] = bool(statement.top) and all(
+        abs(reading.facts.gain) > reading.facts.margin for reading in statement.top
     )
     if steps.proposed is None:
         return Answer("ok", SaturatedEvidence(**common))

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.actions import Action, Advise, RunTrials
-from tunewright.checks.positions import Axis, Settled, axes, settled
-from tunewright.finding import Evidence, Finding, NotJudged, said_once
+from tunewright.checks.positions import Axis, StudyTrials, axes, study_trials
+from tunewright.finding import Evidence, Finding, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.additive import (
     basis,
@@ -87,12 +87,12 @@ class SensitivityEvidence(Evidence):
     @property
     def matter(self) -> tuple[str, ...]:
         """The names of those that decide."""
-        return tuple(one.name for one in (*self.importances, *self.conditional) if one.matters)
+        return tuple(i.name for i in (*self.importances, *self.conditional) if i.matters)
 
     @property
     def unseen(self) -> tuple[str, ...]:
         """The names of those without a sign of an effect."""
-        return tuple(one.name for one in self.importances if one.p > _UNSEEN)
+        return tuple(i.name for i in self.importances if i.p > _UNSEEN)
 
     @property
     def together(self) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def importances(lines: Sequence[Axis]) -> list[Importance]:
     count, terms = len(rows), 1 + sum(block.shape[1] for block in blocks)
     few = count < _FEWEST_FOR_ALL * terms
     rulers = chosen(blocks, scores) if few else list(range(len(blocks)))
-    own, drawn, p = [], [], []
+    squares, drawn, p = [], [], []
     random = np.random.default_rng([0x5E45, count])
     picked = random.integers(0, count, (_RESAMPLES, count))
     for number, block in enumerate(blocks):
@@ -130,11 +130,11 @@ def importances(lines: Sequence[Axis]) -> list[Importance]:
         explained = float(((added.T @ scores) ** 2).sum())
         p.append(p_beyond(block, rest, scores))
         again = fitted + residuals[picked] * np.sqrt(count / freedom)
-        own.append(max(0.0, explained - size * noise))
+        squares.append(max(0.0, explained - size * noise))
         drawn.append(np.maximum(0.0, ((again @ added) ** 2).sum(axis=1) - 2 * size * noise))
     total = np.maximum(np.sum(drawn, axis=0), 1e-12)
     low, high = np.quantile(np.array(drawn) / total, [0.05, 0.95], axis=1)
-    shares = np.array(own) / max(sum(own), 1e-12)
+    shares = np.array(squares) / max(sum(squares), 1e-12)
     real = discoveries(np.array(p))
     top = np.argsort(lines[0].losses[rows], kind="stable")[: max(4, count // 4)]
     return [
@@ -165,9 +165,9 @@ def interactions(lines: Sequence[Axis]) -> list[Interaction] | None:
     fit = basis(with_ones(blocks, len(rows)))
     rest = scores - fit @ (fit.T @ scores)
     freedom = len(rows) - fit.shape[1] - 1
-    found = []
-    for one, other in itertools.combinations(ordered, 2):
-        product = _centred(one.units[rows]) * _centred(other.units[rows])
+    pairs = []
+    for first, second in itertools.combinations(ordered, 2):
+        product = _centre(first.units[rows]) * _centre(second.units[rows])
         product = product - fit @ (fit.T @ product)
         size = float(product @ product)
         if size < 1e-12:
@@ -175,12 +175,12 @@ def interactions(lines: Sequence[Axis]) -> list[Interaction] | None:
         slope = float(product @ rest) / size
         left = float(((rest - slope * product) ** 2).sum()) / freedom
         t = slope / np.sqrt(max(left, 1e-300) / size)
-        found.append(
-            Interaction((one.name, other.name), float(t), 2 * float(stdtr(freedom, -abs(t))))
+        pairs.append(
+            Interaction((first.name, second.name), float(t), 2 * float(stdtr(freedom, -abs(t))))
         )
-    real = discoveries(np.array([one.p for one in found]))
-    kept = [one for one, is_real in zip(found, real, strict=True) if is_real]
-    return sorted(kept, key=lambda one: one.p)
+    real = discoveries(np.array([pair.p for pair in pairs]))
+    kept = [pair for pair, is_real in zip(pairs, real, strict=True) if is_real]
+    return sorted(kept, key=lambda pair: pair.p)
 
 
 def discoveries(p: Floats) -> npt.NDArray[np.bool_]:
@@ -199,11 +199,11 @@ def discoveries(p: Floats) -> npt.NDArray[np.bool_]:
 
 def sensitivity(results: Results) -> list[Finding]:
     """Ask each study which of its hyperparameters decide about a good result."""
-    findings = [_ask(results, own) for own in settled(results)]
-    return said_once(findings, results.round.name)
+    findings = [_ask(results, study) for study in study_trials(results)]
+    return merge_not_judged(findings, results.round.name)
 
 
-def _why_no_axis(study: Settled) -> Message:
+def _why_no_axis(study: StudyTrials) -> Message:
     """Why there is nothing to weigh: too few trials, or nothing that all of them searched."""
     feasible = sum(trial.value is not None for trial in study.trials)
     if study.study.space and feasible < _FEWEST:
@@ -212,31 +212,30 @@ def _why_no_axis(study: Settled) -> Message:
     return Message("sensitivity.nothing_searched")
 
 
-def _ask(results: Results, study: Settled) -> Finding:
+def _ask(results: Results, study: StudyTrials) -> Finding:
     about, name = study.study.label, results.round.name
     # conditional ones are active in some trials only, and are weighed among these
     every = axes(results, study)
     lines = [a for a in every if len(a.trials) == len(study.trials)]
     lines = [a for a in lines if _usable(a)][:_MOST_AXES]
     partial = [a for a in every if len(a.trials) < len(study.trials)]
-    weighed = [one for a in partial[:_MOST_AXES] if (one := _conditional(a, every)) is not None]
+    weighed = [i for a in partial[:_MOST_AXES] if (i := _conditional(a, every)) is not None]
     feasible = sum(t.status == "completed" for t in study.trials)
     if not lines and not weighed:
-        why = NotJudged(_why_no_axis(study))
-        return Finding.of_study("sensitivity", about, "cannot_judge", why)
+        return not_judged("sensitivity", about, _why_no_axis(study))
     if feasible < _FEWEST:
         facts = {"feasible": feasible, "needed": _FEWEST}
-        why = NotJudged(Message("judge.feasible_trials", facts))
         more = RunTrials(name, max(16, 2 * results.round.trials_per_study))
-        return Finding.of_study("sensitivity", about, "cannot_judge", why, (more,))
+        why = Message("judge.feasible_trials", facts)
+        return not_judged("sensitivity", about, why, more)
     pairs = interactions(lines) if lines else None
-    known = {one.name for one in weighed}
-    own = importances(lines) if lines else []
+    known = {i.name for i in weighed}
+    shared = importances(lines) if lines else []
     evidence = SensitivityEvidence(
         feasible=feasible,
-        importances=tuple(sorted(own, key=lambda one: -one.share)),
+        importances=tuple(sorted(shared, key=lambda i: -i.share)),
         interactions=None if pairs is None else tuple(pairs),
-        conditional=tuple(sorted(weighed, key=lambda one: one.p)),
+        conditional=tuple(sorted(weighed, key=lambda i: i.p)),
         unweighed=tuple(a.name for a in partial if a.name not in known),
     )
     actions: tuple[Action, ...] = ()
@@ -249,12 +248,12 @@ def _conditional(axis: Axis, every: Sequence[Axis]) -> Importance | None:
     """What a conditional hyperparameter explains in the trials that have it; None if too few do."""
     if int(axis.feasible.sum()) < _FEWEST or not _usable(axis):
         return None
-    beside = [own for other in every if (own := _restricted(other, axis)) is not None]
-    lines = [own for own in beside if own.name == axis.name or _usable(own)][:_MOST_AXES]
-    return next((one for one in importances(lines) if one.name == axis.name), None)
+    beside = [a for other in every if (a := _in_trials_of(other, axis)) is not None]
+    lines = [a for a in beside if a.name == axis.name or _usable(a)][:_MOST_AXES]
+    return next((i for i in importances(lines) if i.name == axis.name), None)
 
 
-def _restricted(other: Axis, axis: Axis) -> Axis | None:
+def _in_trials_of(other: Axis, axis: Axis) -> Axis | None:
     """An axis in the trials of another; None where not all of them have it."""
     rows = {trial.number: row for row, trial in enumerate(other.trials)}
     if any(trial.number not in rows for trial in axis.trials):
@@ -272,7 +271,7 @@ def _terms(axis: Axis, units: Floats) -> Floats:
     return levels(units) if _unordered(axis) else line_and_curve(units)
 
 
-def _centred(units: Floats) -> Floats:
+def _centre(units: Floats) -> Floats:
     return np.asarray(units - units.mean())
 
 

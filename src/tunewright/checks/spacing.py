@@ -25,13 +25,13 @@ class SpacedCurves:
     values: Floats  # (trials, points): lower is better
 
 
-def spaced(curve: Curve, longest: int = LONGEST) -> tuple[Steps, Values] | None:
+def at_equal_steps(curve: Curve, longest: int = LONGEST) -> tuple[Steps, Values] | None:
     """The finite points of a curve at equal steps, at most `longest`; None if that cannot be had.
 
     Too many points become means of neighbours, which also lowers their noise. The end of the curve
     is always kept; what does not fill a mean is left out at the start.
 
-    >>> points = spaced(Curve(np.arange(1000), np.arange(1000.0)), longest=400)
+    >>> points = at_equal_steps(Curve(np.arange(1000), np.arange(1000.0)), longest=400)
     >>> [part[-1] for part in points], len(points[0])
     ([np.int64(999), np.float64(998.0)], 333)
     """
@@ -40,7 +40,7 @@ def spaced(curve: Curve, longest: int = LONGEST) -> tuple[Steps, Values] | None:
     if len(steps) < FEWEST:
         return None
     if not _regular(steps):
-        kept = _thinned(steps)
+        kept = _thin(steps)
         if len(kept) < FEWEST or not _regular(steps[kept]):
             return None
         steps, values = steps[kept], values[kept]
@@ -59,13 +59,13 @@ def tables(
 
     Trials without the metric, or with too few or too irregular points, are left out.
     """
-    found: dict[int, list[tuple[Trial, Steps, Values]]] = {}
+    by_length: dict[int, list[tuple[Trial, Steps, Values]]] = {}
     for trial in trials:
         curve = trial.curves.only(metric)
-        points = None if curve is None else spaced(curve, longest)
+        points = None if curve is None else at_equal_steps(curve, longest)
         if points is not None:
-            found.setdefault(len(points[0]), []).append((trial, *points))
-    for rows in found.values():
+            by_length.setdefault(len(points[0]), []).append((trial, *points))
+    for rows in by_length.values():
         yield SpacedCurves(
             tuple(trial for trial, _, _ in rows),
             np.stack([steps for _, steps, _ in rows]),
@@ -73,7 +73,7 @@ def tables(
         )
 
 
-def averaged(table: SpacedCurves, longest: int) -> SpacedCurves:
+def average(table: SpacedCurves, longest: int) -> SpacedCurves:
     """The same curves with at most so many points: means of neighbours, the end kept."""
     points = table.values.shape[1]
     many = -(-points // longest)
@@ -111,7 +111,7 @@ def _regular(steps: Steps) -> bool:
     return bool(np.mean((gaps > 0.5 * usual) & (gaps < 1.5 * usual)) >= 0.9)
 
 
-def _thinned(steps: Steps) -> list[int]:
+def _thin(steps: Steps) -> list[int]:
     """Positions about one wide gap apart, counted from the end."""
     wide = 0.75 * np.quantile(np.diff(steps), 0.9)
     kept = [len(steps) - 1]

@@ -18,15 +18,16 @@ from tunewright.checks._curve_question import (
     Answer,
     CurveEvidence,
     CurveQuestion,
+    Reading,
+    Statement,
+    TrialFacts,
     ask,
     objective_metric,
     training_metric,
 )
-from tunewright.checks._measurement import smallest_difference
-from tunewright.checks._study_rule import Reading, Statement, TrialFacts
 from tunewright.checks.logged_rate import decayed, learning_rates
 from tunewright.checks.spacing import SpacedCurves, tables
-from tunewright.checks.trial_sd import trial_sd
+from tunewright.checks.trial_sd import smallest_difference, trial_sd
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results
@@ -116,8 +117,8 @@ def step_variance(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "step_variance",
         objective_metric(results),
-        read=lambda judged, table: _readings(results, table, _yardstick(results, judged)),
-        answer=lambda judged, said, seen: _answer(results, judged, said, seen),
+        read=_readings,
+        answer=_answer,
         many="note",  # the noise of weaker trials does not decide which is best
     )
     return ask(results, question)
@@ -135,20 +136,19 @@ def _yardstick(results: Results, judged: Judged) -> Yardstick | None:
     apart = smallest_difference(results, judged.study)
     if known and apart is not None:  # a difference below it is none
         known.append(Yardstick(apart, "measurement"))
-    return max(known, key=lambda one: one.size, default=None)
+    return max(known, key=lambda yardstick: yardstick.size, default=None)
 
 
-def _readings(
-    results: Results, table: SpacedCurves, yardstick: Yardstick | None
-) -> list[Reading[Jumping]]:
-    found = selection_gain(noisy_curves(table.values), results.objective.at == "best")
+def _readings(results: Results, judged: Judged, table: SpacedCurves) -> list[Reading[Jumping]]:
+    yardstick = _yardstick(results, judged)
+    gains = selection_gain(noisy_curves(table.values), results.objective.at == "best")
     readings = []
     for row, trial in enumerate(table.trials):
         facts = Jumping(
             trial=trial.number,
-            late_sd=float(found.late_sd[row]),
-            gain=float(found.gain[row]),
-            gain_at_least=float(found.at_least[row]),
+            late_sd=float(gains.late_sd[row]),
+            gain=float(gains.gain[row]),
+            gain_at_least=float(gains.at_least[row]),
         )
         flagged = yardstick is not None and facts.gain_at_least > yardstick.size
         readings.append(Reading(trial, 0.0, flagged, table.values.shape[1], facts))
@@ -163,11 +163,11 @@ def _training(results: Results, judged: Judged) -> TrainingJumps | None:
     sds, shares, sure = [], [], 0
     for table in tables(judged.trials[:TOP], metric.name, metric.sign):
         curves = noisy_curves(table.values)
-        found = selection_gain(curves, chosen=False)
+        gains = selection_gain(curves, chosen=False)
         total = np.maximum(curves.total, 1e-300)
-        sds += found.late_sd.tolist()
-        shares += (found.late_sd / total).tolist()
-        sure += int((found.at_least > _JUMPS * total).sum())
+        sds += gains.late_sd.tolist()
+        shares += (gains.late_sd / total).tolist()
+        sure += int((gains.at_least > _JUMPS * total).sum())
     if not sds:
         return None
     return TrainingJumps(
@@ -178,18 +178,18 @@ def _training(results: Results, judged: Judged) -> TrainingJumps | None:
 def _answer(
     results: Results,
     judged: Judged,
-    said: Statement[Jumping],
+    statement: Statement[Jumping],
     seen: CurveEvidence,
 ) -> Answer:
     yardstick = _yardstick(results, judged)
-    spoke = bool(said.because) and yardstick is not None
-    rate_at_end = _rate_at_end(results, said)
+    spoke = bool(statement.because) and yardstick is not None
+    rate_at_end = _rate_at_end(results, statement)
     evidence = StepVarianceEvidence(
         **seen.fields,
-        gain=float(np.median([reading.facts.gain for reading in said.top])),
+        gain=float(np.median([reading.facts.gain for reading in statement.top])),
         compared_with=yardstick,
         chosen=results.objective.at == "best",
-        shown=said.speakers[0].facts if spoke else None,
+        shown=statement.speakers[0].facts if spoke else None,
         rate_at_end=rate_at_end,
         training=_training(results, judged),
     )
@@ -200,15 +200,17 @@ def _answer(
         return Answer("note", evidence, _calmer(rate_at_end))
     if not spoke:
         return Answer("ok", evidence)
-    few = said.speakers[0].points < _ENOUGH
+    few = statement.speakers[0].points < _ENOUGH
     actions = _remedies(results, rate_at_end)
-    return Answer("note" if few else said.verdict, evidence, actions)
+    return Answer("note" if few else statement.verdict, evidence, actions)
 
 
-def _rate_at_end(results: Results, said: Statement[Jumping]) -> Literal["high", "low", "unknown"]:
+def _rate_at_end(
+    results: Results, statement: Statement[Jumping]
+) -> Literal["high", "low", "unknown"]:
     """Whether the learning rate was still high at the end of most trials that carry the verdict."""
-    found = [learning_rates(reading.trial, results.meaning) for reading in said.speakers]
-    high = [not decayed(rates) for rates in found if rates is not None]
+    rates_of = [learning_rates(reading.trial, results.meaning) for reading in statement.speakers]
+    high = [not decayed(rates) for rates in rates_of if rates is not None]
     if not high:
         return "unknown"
     return "high" if 2 * sum(high) > len(high) else "low"

@@ -11,13 +11,16 @@ import numpy.typing as npt
 from tunewright.actions import Action, Advise, Extend, NextRound, ProbeLonger
 from tunewright.checks._better_half import TOP, Judged
 from tunewright.checks._curve_question import (
+    IMMATERIAL,
     Answer,
     CurveEvidence,
     CurveQuestion,
+    Reading,
+    Statement,
+    TrialFacts,
     ask,
     objective_metric,
 )
-from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
 from tunewright.checks._training_fit import TrainingFit, training_fit
 from tunewright.checks.best_step import best_steps
 from tunewright.checks.logged_rate import decayed, learning_rates, stepped
@@ -93,72 +96,79 @@ def still_improving(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "still_improving",
         objective_metric(results),
-        read=lambda _, table: _readings(results, table),
-        answer=lambda judged, said, seen: _answer(results, judged, said, seen),
+        read=_readings,
+        answer=_answer,
         median_limit=MEDIAN_LIMIT,
         many="note",  # weaker trials improve to the end when their learning rate is low
     )
     return ask(results, question)
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading[Gained]]:
-    found = improving(noisy_curves(table.values))
+def _readings(results: Results, _: Judged, table: SpacedCurves) -> list[Reading[Gained]]:
+    gains = improving(noisy_curves(table.values))
     readings = []
     for row, trial in enumerate(table.trials):
         steps = table.steps[row]
         facts = Gained(
             trial=trial.number,
-            z=round(float(found.z[row]), 2),
-            gain=float(found.gain[row]),
-            since_step=int(steps[-found.window]),
+            z=round(float(gains.z[row]), 2),
+            gain=float(gains.gain[row]),
+            since_step=int(steps[-gains.window]),
             last_step=int(steps[-1]),
         )
-        z = float(found.z[row]) if found.matters[row] else IMMATERIAL
-        readings.append(Reading(trial, z, bool(found.flagged[row]), steps.size, facts))
+        z = float(gains.z[row]) if gains.matters[row] else IMMATERIAL
+        readings.append(Reading(trial, z, bool(gains.flagged[row]), steps.size, facts))
     return readings
 
 
 def _answer(
-    results: Results, judged: Judged, said: Statement[Gained], seen: CurveEvidence
+    results: Results, judged: Judged, statement: Statement[Gained], seen: CurveEvidence
 ) -> Answer:
     steps = best_steps(results, judged.ranked)
-    schedules = tuple(_schedule(results, reading) for reading in said.speakers)
+    schedules = tuple(_schedule(results, reading) for reading in statement.speakers)
     evidence = StillImprovingEvidence(
         **seen.fields,
         best_steps=steps.steps,
         in_last_quarter=steps.late,
-        shown=said.speakers[0].facts if said.because else None,
-        schedules=schedules if said.because else (),
+        shown=statement.speakers[0].facts if statement.because else None,
+        schedules=schedules if statement.because else (),
         not_fit=_not_fit(results, judged),
     )
-    if not said.because:
-        return _flat(results, said, evidence)
+    if not statement.because:
+        return _flat(results, statement, evidence)
     if schedules.count("decaying") * 2 >= len(schedules):
-        actions: tuple[Action, ...] = (*_branches(results, said.speakers[0]), _GENEROUS)
+        actions: tuple[Action, ...] = (*_branches(results, statement.speakers[0]), _GENEROUS)
         return Answer("cannot_judge", evidence, actions)
     log = (Advise("log_learning_rate"),) if {"unknown", "declared"} & set(schedules) else ()
     fit = () if evidence.not_fit is None else (Advise("fit_before_regularising"),)
-    actions = (*log, _longer(results, said.speakers[0]), Advise("decay_earlier"), *fit)
-    return Answer(said.verdict, evidence, actions)
+    actions = (*log, _longer(results, statement.speakers[0]), Advise("decay_earlier"), *fit)
+    return Answer(statement.verdict, evidence, actions)
 
 
 def _not_fit(results: Results, judged: Judged) -> TrainingFit | None:
     """How far the best trials are from fitting the training set, where they do not."""
-    found = training_fit(results, judged.ranked)
-    return None if found is None or found.fits else found
+    fit = training_fit(results, judged.ranked)
+    return None if fit is None or fit.fits else fit
 
 
-def _flat(results: Results, said: Statement[Gained], evidence: StillImprovingEvidence) -> Answer:
+def _flat(
+    results: Results, statement: Statement[Gained], evidence: StillImprovingEvidence
+) -> Answer:
     """Curves that end flat: with the learning rate near zero they would, however short training is.
 
     What would answer it is a longer training, in which the decay comes later.
     """
-    schedules = tuple(_schedule(results, reading) for reading in said.top)
-    lowered = sum(own in ("decaying", "declared") for own in schedules)
+    schedules = tuple(_schedule(results, reading) for reading in statement.top)
+    lowered = sum(schedule in ("decaying", "declared") for schedule in schedules)
     if not lowered or lowered * 2 < len(schedules):
         return Answer("ok", evidence)
     log = (Advise("log_learning_rate"),) if "declared" in schedules else ()
-    actions = (*log, *_branches(results, said.top[0]), _longer(results, said.top[0]), _GENEROUS)
+    actions = (
+        *log,
+        *_branches(results, statement.top[0]),
+        _longer(results, statement.top[0]),
+        _GENEROUS,
+    )
     return Answer("cannot_judge", replace(evidence, schedules=schedules), actions)
 
 

@@ -8,14 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.actions import Advise, ShowTrial
+from tunewright.checks._better_half import Judged
 from tunewright.checks._curve_question import (
+    IMMATERIAL,
     Answer,
     CurveEvidence,
     CurveQuestion,
+    Reading,
+    Statement,
+    TrialFacts,
     ask,
     training_metric,
 )
-from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
 from tunewright.checks.logged_rate import learning_rates, rose
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.finding import Finding
@@ -92,8 +96,8 @@ def training_bug(results: Results) -> list[Finding]:
     question = CurveQuestion(
         "training_bug",
         training_metric(results),
-        read=lambda _, table: rise_readings(results, table),
-        answer=lambda _, said, seen: _answer(results, said, seen),
+        read=lambda results, _, table: rise_readings(results, table),
+        answer=_answer,
     )
     return ask(results, question)
 
@@ -103,24 +107,24 @@ def rise_readings(
 ) -> list[Reading[Risen]]:
     """Read each training loss; flagged are rises that last, or else those that recovered."""
     curves = noisy_curves(table.values)
-    found = rising(curves)
+    rises = rising(curves)
     ends = _block_ends(table.steps)
     readings = []
     for row, trial in enumerate(table.trials):
-        first, last = int(ends[row, found.start[row]]), int(ends[row, found.end[row] + 1])
-        flagged = bool(found.flagged[row]) and bool(found.lasting[row]) == lasting
+        first, last = int(ends[row, rises.start[row]]), int(ends[row, rises.end[row] + 1])
+        flagged = bool(rises.flagged[row]) and bool(rises.lasting[row]) == lasting
         rates = learning_rates(trial, results.meaning) if flagged else None
         facts = Risen(
             trial=trial.number,
-            z=round(float(found.z[row]), 2),
-            rise=float(found.rise[row]),
+            z=round(float(rises.z[row]), 2),
+            rise=float(rises.rise[row]),
             improvement=float(curves.total[row]),
             from_step=first,
             to_step=last,
-            lasting=bool(found.lasting[row]),
+            lasting=bool(rises.lasting[row]),
             learning_rate_rose=rates is not None and rose(rates, first, last),
         )
-        z = float(found.z[row]) if found.matters[row] else IMMATERIAL
+        z = float(rises.z[row]) if rises.matters[row] else IMMATERIAL
         readings.append(Reading(trial, z, flagged, table.values.shape[1], facts))
     return readings
 
@@ -133,13 +137,15 @@ def _block_ends(steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.asarray(steps[:, np.maximum(at, 0)])
 
 
-def _answer(results: Results, said: Statement[Risen], seen: CurveEvidence) -> Answer:
-    if not said.because:
+def _answer(
+    results: Results, _: Judged, statement: Statement[Risen], seen: CurveEvidence
+) -> Answer:
+    if not statement.because:
         return Answer("ok", _TrainingBugEvidence(**seen.fields))
-    shown = said.speakers[0].facts
-    if all(reading.facts.learning_rate_rose for reading in said.speakers):
-        evidence = _TrainingBugEvidence(**seen.fields, shown=shown, schedule_rose=True)
+    first = statement.speakers[0].facts
+    if all(reading.facts.learning_rate_rose for reading in statement.speakers):
+        evidence = _TrainingBugEvidence(**seen.fields, shown=first, schedule_rose=True)
         return Answer("note", evidence, (Advise("lower_peak_learning_rate"),))
-    look = () if shown.trial is None else (ShowTrial(results.round.name, shown.trial),)
+    look = () if first.trial is None else (ShowTrial(results.round.name, first.trial),)
     actions = (Advise("suspect_training_bug"), *look, Advise("then_suspect_instability"))
-    return Answer(said.verdict, _TrainingBugEvidence(**seen.fields, shown=shown), actions)
+    return Answer(statement.verdict, _TrainingBugEvidence(**seen.fields, shown=first), actions)

@@ -16,8 +16,7 @@ import numpy as np
 
 from tunewright.actions import Advise
 from tunewright.checks._better_half import TOP
-from tunewright.checks._measurement import APART, best_of, sd_of_values
-from tunewright.checks.trial_sd import trial_sd
+from tunewright.checks.trial_sd import APART, best_of, sd_of_values, trial_sd
 from tunewright.design.study import Study
 from tunewright.finding import Evidence, Finding, Verdict
 from tunewright.stats.measurement import NEIGHBOURS, examples_for, own_sd, sd_of_difference
@@ -57,7 +56,7 @@ def validation_size(results: Results) -> list[Finding]:
 
 def _ask(results: Results, study: Study, ranked: Sequence[Trial], sd: float) -> Finding:
     known = [trial.measured for trial in ranked if trial.measured is not None]
-    counts = [one.n for one in known if one.n is not None]
+    counts = [value.n for value in known if value.n is not None]
     examples = int(np.median(counts)) if counts else None
     apart = sd_of_difference(sd, sd)
     detect = results.round.detect

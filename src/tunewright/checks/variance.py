@@ -8,12 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tunewright.actions import Advise, Repeat
-from tunewright.checks.positions import losses_of, settled
-from tunewright.checks.trial_sd import FEWEST_REPEATS, earlier_repeats, seedless_trials
+from tunewright.checks.positions import finite_losses, study_trials
+from tunewright.checks.trial_sd import (
+    FEWEST_REPEATS,
+    earlier_repeats,
+    repeat_values,
+    seedless_trials,
+)
 from tunewright.finding import Evidence, Finding
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.measurement import own_sd
 from tunewright.stats.noise import Floats
+from tunewright.stats.spread import chi_square_interval, pooled_sd
 from tunewright.store.results import Results
 
 _FEWEST_FOR_STUDY = 8  # feasible trials
@@ -60,15 +66,11 @@ def spread(groups: list[list[float]]) -> Spread | None:
     The interval takes a third of the degrees of freedom: with all of them it holds for normal
     noise alone (58 % instead of 90 % for skewed noise and ten repeats).
     """
-    from scipy.special import chdtri
-
-    enough = [np.array(group) for group in groups if len(group) >= FEWEST_REPEATS]
+    enough = [group for group in groups if len(group) >= FEWEST_REPEATS]
     if not enough:
         return None
-    freedom = sum(len(group) - 1 for group in enough)
-    sd = math.sqrt(sum(float(((g - g.mean()) ** 2).sum()) for g in enough) / freedom)
-    fewer = max(1.0, freedom / 3)
-    low, high = (sd * math.sqrt(fewer / float(chdtri(fewer, tail))) for tail in (0.05, 0.95))
+    sd, freedom = pooled_sd(enough)
+    low, high = chi_square_interval(sd, max(1.0, freedom / 3))
     return Spread(sd, low, high, sum(len(group) for group in enough), len(enough))
 
 
@@ -89,58 +91,49 @@ def optimism(losses: Floats, sd: float) -> float:
 
 def variance(results: Results) -> list[Finding]:
     """Ask the round for its trial variance, and what it means for the best value."""
-    groups: dict[int, list[float]] = {}
-    for parent in dict.fromkeys(r.parent for r in results.recorded_repeats if r.parent is not None):
-        groups[parent] = [own.value for own in results.repeats(parent) if own.value is not None]
+    groups = repeat_values(results)
     seedless = seedless_trials(results)
-    found = None if seedless else spread(list(groups.values()))
+    repeated = None if seedless else spread(list(groups.values()))
     name = results.round.name
     evidence = VarianceEvidence(
         study_sd=_study_sds(results),
         most_repeats=max((len(group) for group in groups.values()), default=0),
         needed=FEWEST_REPEATS,
-        spread=found,
+        spread=repeated,
         seedless=seedless,
         deterministic=results.meaning.deterministic,
     )
     if seedless:
         return [Finding.of_round("variance", name, "warn", evidence, (Advise("use_the_seed"),))]
-    if evidence.deterministic and (found is None or not found.sd > 0):
+    if evidence.deterministic and (repeated is None or not repeated.sd > 0):
         return [Finding.of_round("variance", name, "ok", evidence)]
-    if found is None:
-        earlier, known = earlier_repeats(results)
-        found = spread(known)
-        evidence = replace(evidence, spread=found, known_from=earlier)
-    if found is None:
-        evidence = _by_measurement(results, evidence)
-        return [Finding.of_round("variance", name, "cannot_judge", evidence, (Repeat(name),))]
+    if repeated is None:
+        earlier, values = earlier_repeats(results)
+        repeated = spread(values)
+        evidence = replace(evidence, spread=repeated, known_from=earlier)
+    if repeated is not None:
+        evidence = _with_optimism(results, evidence, repeated.sd)
+        return [Finding.of_round("variance", name, "ok", evidence)]
     best = results.top(1)
-    losses = losses_of(results, results.rows_of(best[0].study)) if best else np.empty(0)
-    losses = losses[np.isfinite(losses)]
-    if len(losses) >= 4 and found.sd > 0:
-        gained = optimism(losses, found.sd)
-        evidence = replace(evidence, picked_among=len(losses), optimism=gained)
-    return [Finding.of_round("variance", name, "ok", evidence)]
+    if best and best[0].measured is not None:
+        # without repeats the measurement's own noise shows the least that the best is optimistic
+        evidence = _with_optimism(results, evidence, own_sd(best[0].measured.sd))
+    return [Finding.of_round("variance", name, "cannot_judge", evidence, (Repeat(name),))]
 
 
-def _by_measurement(results: Results, evidence: VarianceEvidence) -> VarianceEvidence:
-    """Without repeats the measurement's own noise shows the least that the best is optimistic."""
+def _with_optimism(results: Results, evidence: VarianceEvidence, sd: float) -> VarianceEvidence:
+    """By how much the best looks better than it is, where trials have this spread."""
     best = results.top(1)
-    if not best or best[0].measured is None or not best[0].measured.sd > 0:
+    losses = finite_losses(results, results.rows_of(best[0].study)) if best else np.empty(0)
+    if len(losses) < 4 or not sd > 0:
         return evidence
-    losses = losses_of(results, results.rows_of(best[0].study))
-    losses = losses[np.isfinite(losses)]
-    if len(losses) < 4:
-        return evidence
-    gained = optimism(losses, own_sd(best[0].measured.sd))
-    return replace(evidence, picked_among=len(losses), optimism=gained)
+    return replace(evidence, picked_among=len(losses), optimism=optimism(losses, sd))
 
 
 def _study_sds(results: Results) -> tuple[StudySd, ...]:
-    found = []
-    for own in settled(results):
-        losses = losses_of(results, own.trials)
-        losses = losses[np.isfinite(losses)]
+    sds = []
+    for study in study_trials(results):
+        losses = finite_losses(results, study.trials)
         if len(losses) >= _FEWEST_FOR_STUDY:
-            found.append(StudySd(own.study.label, best_of(losses, len(losses) // 2).sd))
-    return tuple(found)
+            sds.append(StudySd(study.study.label, best_of(losses, len(losses) // 2).sd))
+    return tuple(sds)

@@ -91,6 +91,10 @@ def begin(
     per_line: Annotated[
         float, typer.Option(metavar="SD", help="What each added line must gain beyond that.")
     ] = 0.0,
+    confirm: Annotated[
+        float,
+        typer.Option(metavar="SD", help="A smaller expected gain is not kept after one run."),
+    ] = 0.0,
     folder: Annotated[Path, typer.Option(metavar="DIR", help="Of the git repository.")] = Path("."),
     name: NameOption = NAME,
     store: StoreOption = STORE,
@@ -108,8 +112,9 @@ def begin(
         protect=tuple(protect or ()),
         worth=worth,
         per_line=per_line,
+        confirm=confirm,
     )
-    own = begun(
+    lineage = begun(
         as_command(command, read=tuple(read or ())),
         objective,
         terms=terms,
@@ -117,7 +122,7 @@ def begin(
         store=store,
         name=name,
     )
-    status = own.status()
+    status = lineage.status()
     facts = {"name": name, "first": status.first[:12], "command": status.command}
     answer(json, status, lambda: say(Message("referee.begun", facts).text))
 
@@ -147,8 +152,8 @@ def attempt(
 @judge.command("status")
 def status(name: NameOption = NAME, store: StoreOption = STORE, json: JsonOption = False) -> None:
     """Show where the lineage stands, what was spent, and the newest quoted total."""
-    found = _opened(name, store).status()
-    answer(json, found, lambda: page.print_status(found, screen()))
+    state = _opened(name, store).status()
+    answer(json, state, lambda: page.print_status(state, screen()))
 
 
 @judge.command("history")
@@ -168,9 +173,9 @@ def quote(
     json: JsonOption = False,
 ) -> None:
     """Run the first and the current commit again, in turn: the total gain with its interval."""
-    own = _opened(name, store, on, workers)
-    found = own.quote(runs)
-    answer(json, found, lambda: page.print_quote(found, own.objective.metric, screen()))
+    lineage = _opened(name, store, on, workers)
+    offer = lineage.quote(runs)
+    answer(json, offer, lambda: page.print_quote(offer, lineage.objective.metric, screen()))
 
 
 @judge.command("audit")
@@ -189,5 +194,5 @@ def audit(
     json: JsonOption = False,
 ) -> None:
     """Remove kept changes one by one, newest first, where nothing is lost without them."""
-    found = _opened(name, store, on, workers).audit(margin, runs)
-    answer(json, found, lambda: page.print_audit(found, screen()))
+    outcome = _opened(name, store, on, workers).audit(margin, runs)
+    answer(json, outcome, lambda: page.print_audit(outcome, screen()))

@@ -13,7 +13,7 @@ from tunewright.costs.measure import measured
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import NotFound
-from tunewright.execution.known_lengths import evaluations_of, known_timings
+from tunewright.execution.known_lengths import evaluations_of, timings_of
 from tunewright.execution.prepare import ready
 from tunewright.execution.repeat import round_of
 from tunewright.execution.run import executor_of
@@ -99,7 +99,7 @@ def program_timings(workload: Workload, beside: str = "") -> tuple[Timing, ...]:
     """The completed trainings of the program that the store has; a store is not made for it."""
     try:
         with Store.open(workload.store, create=False) as store:
-            return known_timings(store, workload.name, beside, workload.eval_every)
+            return timings_of(store, workload.name, beside, workload.eval_every)
     except NotFound:
         return ()
 

@@ -41,7 +41,7 @@ class Given:
             raise DesignError("given.no_values")
         values = Choice(tuple(value for value, _ in self.branches)).values  # refuses odd, doubled
         problems: list[Message] = []
-        settled = []
+        branches = []
         for value, (_, children) in zip(values, self.branches, strict=True):
             where = f"given(): {value!r}"
             if not isinstance(children, Mapping):
@@ -49,10 +49,10 @@ class Given:
                     Message("given.not_hyperparameters", {"place": where, "children": children})
                 )
                 continue
-            settled.append((value, settle(children, where, problems)))
+            branches.append((value, settle(children, where, problems)))
         if problems:
             raise DesignError.several(problems)
-        object.__setattr__(self, "branches", tuple(settled))
+        object.__setattr__(self, "branches", tuple(branches))
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -130,7 +130,7 @@ def settle(declared: Mapping[str, Any], where: str, problems: list[Message]) -> 
     What cannot be read is left out and added to `problems`, so that all are reported at once.
     Givens are put last, as in a round file; their place among the others changes no point.
     """
-    settled: dict[str, Any] = {}
+    declarations: dict[str, Any] = {}
     for name, declaration in declared.items():
         if problem := name_problem(name):
             problems.append(
@@ -138,10 +138,10 @@ def settle(declared: Mapping[str, Any], where: str, problems: list[Message]) -> 
             )
             continue
         try:
-            settled[name] = _settle_one(declaration, name)
+            declarations[name] = _settle_one(declaration, name)
         except DesignError as error:
             problems += error.inside("declaration.inside", place=where)
-    return dict(sorted(settled.items(), key=lambda item: isinstance(item[1], Given)))
+    return dict(sorted(declarations.items(), key=lambda item: isinstance(item[1], Given)))
 
 
 def _settle_one(declaration: Any, name: str) -> Given | Range | Value:

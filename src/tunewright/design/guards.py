@@ -100,18 +100,18 @@ def _fixed_while_compared(round: Round, meaning: Meaning) -> Iterator[Message]:
     }
     fixed = {name: value for name, value in _fixed(round).items() if not _off(name, value, meaning)}
     for interaction in FIXED_WHILE_COMPARED:
-        asked = [name for name, area in compared.items() if area == interaction.compared]
+        names = [name for name, area in compared.items() if area == interaction.compared]
         held = [
             name
             for name in fixed
             if area_of(name, meaning) == interaction.fixed
             and meaning.of(name) not in ("optimizer", "learning_rate", "clip_norm")
         ]
-        if asked and held:
+        if names and held:
             yield Message(
                 "advice.fixed_while_compared",
                 {
-                    "compared": asked,
+                    "compared": names,
                     "fixed": {name: fixed[name] for name in held},
                     "why": Message(interaction.why).to_data(),
                 },
@@ -119,24 +119,16 @@ def _fixed_while_compared(round: Round, meaning: Meaning) -> Iterator[Message]:
 
 
 def _nuisance(round: Round) -> list[str]:
-    found = (h for study in round.studies for h in study.space if h.column not in round.scientific)
-    return list(dict.fromkeys(h.name for h in found))
+    dimensions = (
+        h for study in round.studies for h in study.space if h.column not in round.scientific
+    )
+    return list(dict.fromkeys(h.name for h in dimensions))
 
 
 def _fixed(round: Round) -> Mapping[str, Value]:
     """What has one value in all studies; what differs between them was thought of."""
-    searched = {*_nuisance(round), *round.scientific}
-    found: dict[str, list[Value]] = {}
-    for study in round.studies:
-        for one in study.fixed:
-            own = found.setdefault(one.name, [])
-            if not any(same_value(one.value, other) for other in own):
-                own.append(one.value)
-    return {
-        name: values[0]
-        for name, values in found.items()
-        if len(values) == 1 and name not in searched
-    }
+    listed = {name: values_of(round, name) for name in _fixed_names(round)}
+    return {name: values[0] for name, values in listed.items() if len(values) == 1}
 
 
 def _off(name: str, value: Value, meaning: Meaning) -> bool:
@@ -176,9 +168,7 @@ def _questions(round: Round) -> Iterator[Message]:
 
 
 def _roles(round: Round, meaning: Meaning) -> Iterator[Message]:
-    nuisance = {
-        h.name for study in round.studies for h in study.space if h.column not in round.scientific
-    }
+    nuisance = _nuisance(round)
     fixed = {f.name for study in round.studies for f in study.fixed}
     compared = len(round.studies) > 1 or len(round.scientific) > 0
     off = meaning.off_by_name
@@ -280,9 +270,9 @@ def _dimensions(round: Round) -> Iterator[Message]:
 
 def refuse(round: Round, objective: Objective, meaning: Meaning) -> None:
     """Raise DesignError with every reason why this round cannot be run, by any program."""
-    found = refusals(round, objective, meaning)
-    if found:
-        raise DesignError.several(found)
+    problems = refusals(round, objective, meaning)
+    if problems:
+        raise DesignError.several(problems)
 
 
 def refusals(
@@ -299,22 +289,26 @@ def refusals(
     without a default; with `takes_anything` other names are passed on too.
     """
     return [
-        *_searched_steps(round, meaning),
-        *_tuned_batch_size(round, objective, meaning),
+        *_steps_problems(round, meaning),
+        *_batch_size_problems(round, objective, meaning),
         *_seeds(round),
         *_unknown_names(round, accepts, takes_anything),
         *_missing_names(round, required),
-        *_meant_elsewhere(round, meaning, accepts, takes_anything),
+        *_absent_names(round, meaning, accepts, takes_anything),
     ]
 
 
-def declared_problems(meaning: Meaning, takes: Collection[str]) -> Iterator[Message]:
+def meaning_problems(meaning: Meaning, takes: Collection[str]) -> Iterator[Message]:
     """Names under `means` and `off` that the program does not take: their guards would be off."""
     for meant, names in meaning.declared.items():
         for name in names:
             if name not in takes:
-                said = {"meaning": meant, "spelled": name, "near": _meant(meant, name, takes)}
-                yield Message("meaning.not_taken", {**said, "known": sorted(takes)})
+                about = {
+                    "meaning": meant,
+                    "spelled": name,
+                    "near": _likely_name(meant, name, takes),
+                }
+                yield Message("meaning.not_taken", {**about, "known": sorted(takes)})
     for name in meaning.off:  # a name, or a meaning
         if name not in takes and meaning.name(name) not in takes:
             near = nearest(name, sorted(takes))
@@ -322,14 +316,14 @@ def declared_problems(meaning: Meaning, takes: Collection[str]) -> Iterator[Mess
             yield Message("meaning.off_not_taken", facts)
 
 
-def _meant(meant: str, name: str, takes: Collection[str]) -> str | None:
+def _likely_name(meant: str, name: str, takes: Collection[str]) -> str | None:
     """The name that was probably meant: one spelled like the meaning, else the nearest."""
-    usual = [own for own in sorted(takes) if meant in (own, usual_meaning(own))]
+    usual = [n for n in sorted(takes) if meant in (n, usual_meaning(n))]
     near = difflib.get_close_matches(name, usual or sorted(takes), n=1)
     return next(iter([*near, *usual]), None)
 
 
-def _meant_elsewhere(
+def _absent_names(
     round: Round, meaning: Meaning, accepts: frozenset[str] | None, takes_anything: bool
 ) -> Iterator[Message]:
     """Declared names that are not in the round, where the program's names cannot be known.
@@ -339,7 +333,7 @@ def _meant_elsewhere(
     similar spelling is refused.
     """
     if accepts is None:
-        yield from declared_problems(meaning, round.names)
+        yield from meaning_problems(meaning, round.names)
         return
     if not takes_anything:
         return  # the workload has refused them
@@ -348,14 +342,14 @@ def _meant_elsewhere(
     for meant, names in meaning.declared.items():
         for name in names:
             others = sorted(takes - known)
-            near = [own for own in others if meant in (own, usual_meaning(own))]
+            near = [n for n in others if meant in (n, usual_meaning(n))]
             near += difflib.get_close_matches(name, others, n=1, cutoff=_MISSPELT)
             if name not in takes and near:
                 facts = {"meaning": meant, "spelled": name, "near": near[0]}
                 yield Message("meaning.not_taken", {**facts, "known": sorted(takes)})
 
 
-def _searched_steps(round: Round, meaning: Meaning) -> Iterator[Message]:
+def _steps_problems(round: Round, meaning: Meaning) -> Iterator[Message]:
     for name in lengths(meaning, round.names):
         searched = {h.name for study in round.studies for h in study.space}
         if name in round.scientific or name in searched:
@@ -368,11 +362,9 @@ def _searched_steps(round: Round, meaning: Meaning) -> Iterator[Message]:
                 break
 
 
-def _tuned_batch_size(round: Round, objective: Objective, meaning: Meaning) -> Iterator[Message]:
+def _batch_size_problems(round: Round, objective: Objective, meaning: Meaning) -> Iterator[Message]:
     name = meaning.name("batch_size")
-    nuisance = {
-        h.name for study in round.studies for h in study.space if h.column not in round.scientific
-    }
+    nuisance = _nuisance(round)
     if name in nuisance and meaning.judges_validation(objective.metric):
         yield Message("guard.tuned_batch_size", {"name": name, "metric": objective.metric})
 
@@ -474,13 +466,13 @@ def batch_size_change(
             again |= tuned
             continue
         kept = [
-            one
-            for one in _values_of(round)
-            if one not in again and (one in tuned or meaning.of(one) == "learning_rate")
+            n
+            for n in _fixed_names(round)
+            if n not in again and (n in tuned or meaning.of(n) == "learning_rate")
         ]
-        areas = {one: area_of(one, meaning) for one in kept if meaning.of(one) != "optimizer"}
-        optimizer = tuple(one for one in areas if areas[one] in ("optimizer", "warm-up"))
-        regularisers = tuple(one for one in areas if areas[one] == "regulariser")
+        areas = {n: area_of(n, meaning) for n in kept if meaning.of(n) != "optimizer"}
+        optimizer = tuple(n for n in areas if areas[n] in ("optimizer", "warm-up"))
+        regularisers = tuple(n for n in areas if areas[n] == "regulariser")
         if not optimizer and not regularisers:
             return None
         return BatchSizeChange(name, other.name, before[0], now[0], optimizer, regularisers)
@@ -495,9 +487,9 @@ def _length(
     if len(now) != 1 or not before or not same_value(before[0], now[0]) or now[0] not in probed:
         return
     changed = [
-        one
-        for one in dict.fromkeys([*round.names, *earlier.names])
-        if area_of(one, meaning) in _CHANGES_LENGTH and not _alike(round, earlier, one)
+        n
+        for n in dict.fromkeys([*round.names, *earlier.names])
+        if area_of(n, meaning) in _CHANGES_LENGTH and not _alike(round, earlier, n)
     ]
     if changed:
         facts = {"name": name, "steps": now[0], "earlier": earlier.name, "changed": changed}
@@ -507,20 +499,20 @@ def _length(
 def values_of(round: Round, name: str) -> list[Value]:
     """The values that a name takes in a round, where they can be listed; none for a range."""
     declared = round.scientific.get(name)
-    found: list[Value] = list(choices_of(declared) or ())
+    listed: list[Value] = list(choices_of(declared) or ())
     for study in round.studies:
         for h in study.space:
             if h.name == name:
-                found += h.range.choices or ()
-        found += [f.value for f in study.fixed if f.name == name]
+                listed += h.range.choices or ()
+        listed += [f.value for f in study.fixed if f.name == name]
     distinct: list[Value] = []
-    for value in found:
+    for value in listed:
         if not any(same_value(value, other) for other in distinct):
             distinct.append(value)
     return distinct
 
 
-def _values_of(round: Round) -> list[str]:
+def _fixed_names(round: Round) -> list[str]:
     """What is fixed in every study, and searched in none."""
     searched = {h.name for study in round.studies for h in study.space} | set(round.scientific)
     names = dict.fromkeys(f.name for study in round.studies for f in study.fixed)

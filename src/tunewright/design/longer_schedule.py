@@ -34,20 +34,20 @@ class Stretched:
     changed_family: bool = False  # True: not the schedule that was tuned, so tune it again
 
 
-def stretched(schedule: Schedule, old_steps: int, new_steps: int) -> Stretched:
+def stretch(schedule: Schedule, old_steps: int, new_steps: int) -> Stretched:
     """The schedule for `new_steps` that continues what was tuned at `old_steps`.
 
-    >>> stretched(Linear(), 1000, 5000).schedule
+    >>> stretch(Linear(), 1000, 5000).schedule
     Linear(decay_steps=1000, end_factor=0.0)
-    >>> stretched(Piecewise((600, 900), (1.0, 0.1, 0.01)), 1000, 5000).schedule.boundaries
+    >>> stretch(Piecewise((600, 900), (1.0, 0.1, 0.01)), 1000, 5000).schedule.boundaries
     (4600, 4900)
     """
     if new_steps < old_steps:
         raise DesignError("schedule.shorter", old_steps=old_steps, new_steps=new_steps)
     schedule.total_steps(old_steps)
-    made = _longer(schedule, old_steps, new_steps)
-    made.schedule.total_steps(new_steps)
-    return made
+    longer = _longer(schedule, old_steps, new_steps)
+    longer.schedule.total_steps(new_steps)
+    return longer
 
 
 def share_at_tiny_rate(
@@ -60,7 +60,7 @@ def share_at_tiny_rate(
 
     >>> share_at_tiny_rate(Rsqrt(1), 100, Rsqrt(1), 10_000)
     1.0
-    >>> share_at_tiny_rate(Linear(), 100, stretched(Linear(), 100, 10_000).schedule, 10_000)
+    >>> share_at_tiny_rate(Linear(), 100, stretch(Linear(), 100, 10_000).schedule, 10_000)
     0.0
     """
     extra = longer.total_steps(new_steps) - schedule.total_steps(old_steps)

@@ -66,7 +66,7 @@ _SPELT = {
     "valid_loss": "validloss valloss validationloss evalloss lossval lossvalid",
     "gradient_norm": "gradientnorm gradnorm gnorm traingradnorm",
 }
-SPELLINGS = {meaning: tuple(own.split()) for meaning, own in _SPELT.items()}
+SPELLINGS = {meaning: tuple(forms.split()) for meaning, forms in _SPELT.items()}
 
 # endings that keep their meaning behind other words: `generator_lr`, `num_train_epochs`
 _ENDINGS = {
@@ -93,7 +93,7 @@ _REGULARISES = (
 )
 _OTHER_WORDS = frozenset(_OTHERWISE.split())
 _REGULARISER_FORMS = frozenset(_REGULARISES.split())
-_FORMS = {spelled: meaning for meaning, own in SPELLINGS.items() for spelled in own}
+_FORMS = {spelled: meaning for meaning, forms in SPELLINGS.items() for spelled in forms}
 Part = Literal["warm-up", "initialization", "model", "optimizer", "augmentation", "regulariser"]
 Area = Part | Literal["data", "schedule", "length", "batch size"]
 _MEANINGS: dict[str, Area] = {
@@ -201,12 +201,12 @@ class Meaning:
     @property
     def declared(self) -> dict[str, tuple[str, ...]]:
         """The hyperparameters that the user named for each meaning, without what was guessed."""
-        found: dict[str, tuple[str, ...]] = {}
+        declared: dict[str, tuple[str, ...]] = {}
         for meaning, spelled in self.means.items():
             if meaning in self.guessed or meaning in (*_METRICS, *NUMBERS) or spelled is None:
                 continue
-            found[meaning] = (spelled,) if isinstance(spelled, str) else tuple(spelled)
-        return found
+            declared[meaning] = (spelled,) if isinstance(spelled, str) else tuple(spelled)
+        return declared
 
     @property
     def regularisers(self) -> tuple[str, ...]:
@@ -218,8 +218,8 @@ class Meaning:
 
     def number(self, meaning: str) -> float | None:
         """A plain fact such as `steps_per_epoch` or `chance`, or None when it was not declared."""
-        found = self.means.get(meaning)
-        return None if found is None else float(found)
+        number = self.means.get(meaning)
+        return None if number is None else float(number)
 
 
 def _shared(means: Mapping[str, Any]) -> Iterator[Message]:
@@ -262,9 +262,9 @@ def usual_meaning(name: str) -> str | None:
     words = _words(name)
     if meant := _FORMS.get("".join(words)):
         return meant
-    before, component = _separated(name)
-    own = _words(component)
-    if before and not _OTHER_WORDS & set(before) and (meant := _FORMS.get("".join(own))):
+    before, component = _split_path(name)
+    last = _words(component)
+    if before and not _OTHER_WORDS & set(before) and (meant := _FORMS.get("".join(last))):
         return meant
     for length in (1, 2):
         meant = _ENDINGS.get("".join(words[-length:])) if len(words) > length else None
@@ -279,7 +279,7 @@ def regularises(name: str) -> bool:
     >>> [regularises(n) for n in ("attn_dropout", "model.drop_rate", "wd", "dropout_layers")]
     [True, True, True, False]
     """
-    words, component = _words(name), _words(_separated(name)[1])
+    words, component = _words(name), _words(_split_path(name)[1])
     forms = {"".join(words), "".join(component), *words[-1:]}
     ending = bool(words) and words[-1] == "dropout"
     return ending or bool(forms & _REGULARISER_FORMS) or usual_meaning(name) == "weight_decay"
@@ -287,11 +287,11 @@ def regularises(name: str) -> bool:
 
 def candidates(names: Iterable[str]) -> dict[str, list[str]]:
     """The names that may have each meaning by their spelling."""
-    found: dict[str, list[str]] = {}
+    by_meaning: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         if meant := usual_meaning(name):
-            found.setdefault(meant, []).append(name)
-    return found
+            by_meaning.setdefault(meant, []).append(name)
+    return by_meaning
 
 
 def usual_meanings(names: Iterable[str]) -> dict[str, str]:
@@ -300,33 +300,33 @@ def usual_meanings(names: Iterable[str]) -> dict[str, str]:
     >>> usual_meanings(["optimizer.lr", "bs", "train/loss", "depth"])
     {'learning_rate': 'optimizer.lr', 'batch_size': 'bs', 'train_loss': 'train/loss'}
     """
-    found: dict[str, str] = {}
-    for meaning, own in candidates(names).items():
-        if meaning in own:  # the playbook's own name needs no guess
+    meanings: dict[str, str] = {}
+    for meaning, spelled in candidates(names).items():
+        if meaning in spelled:  # the playbook's own name needs no guess
             continue
-        if meaning == "max_train_steps" and len(own) > 1:
+        if meaning == "max_train_steps" and len(spelled) > 1:
             # programs that take both stop at the number of steps
-            own = [name for name in own if not _EPOCH & set(_words(name)[-1:])]
-        if len(own) == 1:
-            found[meaning] = own[0]
-    return found
+            spelled = [name for name in spelled if not _EPOCH & set(_words(name)[-1:])]
+        if len(spelled) == 1:
+            meanings[meaning] = spelled[0]
+    return meanings
 
 
-def understood(meaning: Meaning, names: Iterable[str], metrics: Iterable[str] = ()) -> Meaning:
+def with_guesses(meaning: Meaning, names: Iterable[str], metrics: Iterable[str] = ()) -> Meaning:
     """The meaning, with guesses from names of hyperparameters and metrics where none was declared.
 
-    >>> understood(Meaning({"batch_size": "bs"}), ["lr", "bs", "epochs"]).guessed
+    >>> with_guesses(Meaning({"batch_size": "bs"}), ["lr", "bs", "epochs"]).guessed
     {'learning_rate': 'lr', 'max_train_steps': 'epochs'}
-    >>> understood(Meaning({"max_train_steps": None}), ["epochs"]).guessed
+    >>> with_guesses(Meaning({"max_train_steps": None}), ["epochs"]).guessed
     {}
     """
     names = list(dict.fromkeys(names))
-    declared = set(_spelled(meaning.means))
+    declared = set(_names_declared(meaning.means))
     guessed: dict[str, Any] = {}
-    for own, of_metrics in ((names, False), (list(metrics), True)):
-        for meant, name in usual_meanings(n for n in own if n not in declared).items():
+    for known_names, of_metrics in ((names, False), (list(metrics), True)):
+        for meant, name in usual_meanings(n for n in known_names if n not in declared).items():
             wanted = (meant in _METRICS) == of_metrics and meant not in meaning.means
-            if wanted and meant not in own:
+            if wanted and meant not in known_names:
                 guessed[meant] = name
     regularisers = [name for name in names if regularises(name) and name not in declared]
     known = {*_DEFAULT_REGULARISERS, *guessed.values()}
@@ -351,12 +351,12 @@ def guess_note(meaning: Meaning) -> tuple[Message, ...]:
 
 def lengths(meaning: Meaning, names: Iterable[str]) -> tuple[str, ...]:
     """The names that count the length of training: the one that means it, and undeclared others."""
-    own = meaning.name("max_train_steps")
+    counted = meaning.name("max_train_steps")
     declared = "max_train_steps" in meaning.means and "max_train_steps" not in meaning.guessed
     return tuple(
         name
         for name in dict.fromkeys(names)
-        if name == own
+        if name == counted
         or (
             not declared
             and usual_meaning(name) == "max_train_steps"
@@ -365,7 +365,7 @@ def lengths(meaning: Meaning, names: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _spelled(means: Mapping[str, Any]) -> Iterator[str]:
+def _names_declared(means: Mapping[str, Any]) -> Iterator[str]:
     """Every name that was declared to mean something."""
     for meaning, spelled in means.items():
         if meaning in NAMES and isinstance(spelled, str):
@@ -378,7 +378,7 @@ def _words(name: str) -> list[str]:
     return [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]
 
 
-def _separated(name: str) -> tuple[list[str], str]:
+def _split_path(name: str) -> tuple[list[str], str]:
     """The words before the last dot, slash or colon, and what follows it."""
     parts = re.split(r"[./:]", name)
     return _words(" ".join(parts[:-1])), parts[-1]
@@ -405,9 +405,9 @@ def area_of(name: str, meaning: Meaning) -> Area | None:
         if together in name.lower():
             return area
     words = set(re.split(r"[^a-z0-9]+", name.lower()))
-    for area, own in WORDS.items():
+    for area, of_area in WORDS.items():
         if area == "initialization" and words & WORDS["optimizer"]:
             continue  # `initial_lr` is where a learning rate begins, not how weights are drawn
-        if words & own:
+        if words & of_area:
             return area
     return None

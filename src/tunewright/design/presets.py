@@ -367,11 +367,11 @@ def _entries(name: str, batch_size: int | None, overfitting: bool) -> Iterator[_
         if entry.name in order and any(e.name == "weight_decay" for e in SPACES[name]):
             entry = replace(entry, trials=order[entry.name])
         if entry.name == "learning_rate" and batch_size is not None:
-            entry = replace(entry, searched=_centred(entry.searched, name, batch_size))
+            entry = replace(entry, searched=_around_centre(entry.searched, name, batch_size))
         yield entry
 
 
-def _centred(searched: Range | None, name: str, batch_size: int) -> Range:
+def _around_centre(searched: Range | None, name: str, batch_size: int) -> Range:
     """Three decades around the range's centre, moved by the ratio of the batch sizes."""
     assert searched is not None and searched.ends is not None
     # Adam-like updates grow as the root of the batch size, plain gradients linearly

@@ -15,7 +15,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeGuard, TypeVar
 
 from tunewright.errors import DesignError
 
@@ -46,7 +46,7 @@ def same_value(a: Value, b: Value) -> bool:
     return isinstance(a, bool) == isinstance(b, bool) and a == b
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: Any) -> TypeGuard[int | float]:
     """Whether it is a finite number that a float can hold.
 
     >>> is_number(3), is_number(True), is_number(10**400), is_number(float("nan"))
@@ -58,6 +58,11 @@ def is_number(x: Any) -> bool:
         return math.isfinite(x)
     except OverflowError:  # a whole number beyond every float
         return False
+
+
+def as_number(value: Any) -> float | None:
+    """A value as a number; None for text, True and False, and what is not finite."""
+    return float(value) if is_number(value) else None
 
 
 def short(x: Value) -> str:
@@ -131,8 +136,8 @@ def evenly(low: float, high: float) -> list[float]:
     step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9))
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
-    found = [min(max(k * step, low), high) for k in range(first, last + 1)]
-    return [float(f"{x:.12g}") for x in found if low <= float(f"{x:.12g}") <= high] or [low, high]
+    steps = [min(max(k * step, low), high) for k in range(first, last + 1)]
+    return [float(f"{x:.12g}") for x in steps if low <= float(f"{x:.12g}") <= high] or [low, high]
 
 
 def logarithmic(low: float, high: float) -> list[float]:
@@ -144,21 +149,21 @@ def logarithmic(low: float, high: float) -> list[float]:
     slack = 1e-9
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     for mantissas in ((1, 2, 5), (1,)):
-        found = [
+        powers = [
             float(f"{m}e{exponent}")
             for exponent in range(first, last + 1)
             for m in mantissas
             if low * (1 - slack) <= float(f"{m}e{exponent}") <= high * (1 + slack)
         ]
-        if len(found) <= MOST_TICKS:
+        if len(powers) <= MOST_TICKS:
             break
     else:
-        found = list(thinned(found, MOST_TICKS))
-    kept = [min(max(x, low), high) for x in found]
+        powers = list(thin(powers, MOST_TICKS))
+    kept = [min(max(x, low), high) for x in powers]
     return kept if len(kept) >= 2 else evenly(low, high)
 
 
-def thinned(values: Sequence[T], most: int) -> Sequence[T]:
+def thin(values: Sequence[T], most: int) -> Sequence[T]:
     """Every second, third, ... of the values, so that at most so many are left."""
     return values[:: -(-len(values) // most)]
 
@@ -190,45 +195,47 @@ class Belief:
         return f".around({short(self.value)}, {far})"
 
 
-def believed(own: R, value: Value, factor: float | None, width: float | None) -> R:
+def with_belief(searched: R, value: Value, factor: float | None, width: float | None) -> R:
     """The range with a belief; a DesignError where it makes no sense for this kind of range."""
     value = as_plain(value)
-    if not own.contains(value):
-        raise DesignError("belief.outside", value=value, range=own)
-    if own.count is not None:
-        value = own.value(own.unit(value))  # 3.0 among whole numbers is 3
-    wanted, given = ("width", width) if has_width(own) else ("factor", factor)
+    if not searched.contains(value):
+        raise DesignError("belief.outside", value=value, range=searched)
+    if searched.count is not None:
+        value = searched.value(searched.unit(value))  # 3.0 among whole numbers is 3
+    wanted, given = ("width", width) if has_width(searched) else ("factor", factor)
     other = factor if wanted == "width" else width
     if given is None or other is not None:
-        raise DesignError("belief.other_unit", range=own, value=value, wanted=wanted)
+        raise DesignError("belief.other_unit", range=searched, value=value, wanted=wanted)
     given = as_plain(given)
     least = 0.0 if wanted == "width" else 1.0
     if not is_number(given) or not given > least:
-        raise DesignError("belief.bad_size", range=own, wanted=wanted, given=given, least=least)
-    made = copy.copy(own)
-    object.__setattr__(made, "belief", Belief(value, **{wanted: float(given)}))  # a frozen copy
-    return made
+        raise DesignError(
+            "belief.bad_size", range=searched, wanted=wanted, given=given, least=least
+        )
+    copied = copy.copy(searched)
+    object.__setattr__(copied, "belief", Belief(value, **{wanted: float(given)}))  # a frozen copy
+    return copied
 
 
-def has_width(own: Range) -> bool:
+def has_width(searched: Range) -> bool:
     """Whether a belief is off by a difference; by a factor on a log scale and in a list."""
-    return is_measured(own) and own.scale == "linear"
+    return is_measured(searched) and searched.scale == "linear"
 
 
-def is_measured(own: Range) -> bool:
+def is_measured(searched: Range) -> bool:
     """Whether neighbours are alike, so that a value next to a good one is good too."""
-    return own.ordered and own.choices is None
+    return searched.ordered and searched.choices is None
 
 
-def read_belief(own: R, data: Mapping[str, Any]) -> R:
+def read_belief(searched: R, data: Mapping[str, Any]) -> R:
     """The range with the belief that the keys of a round file mean, if there are any."""
     given = {key: data[key] for key in KEYS if key in data}
     if not given:
-        return own
+        return searched
     if "around" not in given:
-        raise DesignError("belief.no_value", range=own, keys=list(given))
+        raise DesignError("belief.no_value", range=searched, keys=list(given))
     value = None if given["around"] == {"none": True} else given["around"]
-    return believed(own, value, given.get("factor"), given.get("width"))
+    return with_belief(searched, value, given.get("factor"), given.get("width"))
 
 
 @dataclass(frozen=True)
@@ -302,7 +309,7 @@ class Range(ABC):
         if hasattr(self, "low") and hasattr(self, "high"):
             return self.low, self.high
         low, high = self.value(0.0), self.value(1.0)
-        return (low, high) if is_number(low) and is_number(high) else None  # type: ignore[return-value]
+        return (low, high) if is_number(low) and is_number(high) else None
 
     @property
     def bins(self) -> Bins | None:
@@ -413,7 +420,7 @@ class Range(ABC):
         >>> print(log(1e-5, 1).around(3e-4, factor=3))
         log(1e-05, 1).around(0.0003, factor=3)
         """
-        return believed(self, value, factor, width)
+        return with_belief(self, value, factor, width)
 
     def near(self, value: float) -> Range | None:
         """A range near a value: half a decade either way on a log scale, else a quarter of it."""
@@ -431,15 +438,15 @@ class Range(ABC):
     def ticks(self) -> Sequence[Value]:
         """A few round values for an axis."""
         if self.bins is not None and self.bins.count <= MOST_SHOWN:
-            return thinned([self.value(middle) for middle in self.bins.middles()], MOST_TICKS)
+            return thin([self.value(middle) for middle in self.bins.middles()], MOST_TICKS)
         if self.ends is None:
             return ()
         low, high = self.ends
         if self.scale == "log_from_one":
-            found = sorted(round(1 - gap, 12) for gap in logarithmic(1 - high, 1 - low))
+            marks = sorted(round(1 - gap, 12) for gap in logarithmic(1 - high, 1 - low))
         else:
-            found = (logarithmic if self.scale == "log" else evenly)(float(low), float(high))
-        inside = [x for x in found if low <= x <= high]
+            marks = (logarithmic if self.scale == "log" else evenly)(float(low), float(high))
+        inside = [x for x in marks if low <= x <= high]
         if self.bins is None:
             return inside
         near = (self.place(x) for x in inside)
@@ -457,8 +464,8 @@ class Range(ABC):
         if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
             raise DesignError("declaration.not_two_bounds", kind=cls.kind, bounds=bounds)
         make: Any = cls
-        made: Self = make(*bounds)
-        return made
+        searched: Self = make(*bounds)
+        return searched
 
     @classmethod
     def guess(cls, values: Sequence[Value]) -> Self | None:
@@ -487,8 +494,8 @@ class Range(ABC):
         return f"{self.text}{self.belief or ''}"
 
 
-def _as_table(own: Range) -> dict[str, Any]:
-    data = own.to_data()
+def _as_table(searched: Range) -> dict[str, Any]:
+    data = searched.to_data()
     return dict(data) if isinstance(data, Mapping) else {}
 
 

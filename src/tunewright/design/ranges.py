@@ -28,6 +28,7 @@ from tunewright.design.range import (
     Range as Range,
     Value as Value,
     Wider as Wider,
+    as_number as as_number,
     as_plain as as_plain,
     check_plain as check_plain,
     is_number as is_number,

@@ -61,10 +61,10 @@ def read(data: Mapping[str, Any]) -> Range | None:
     named = [name for name in _KINDS if name in data]
     # `integers` has a flag `log`, which is no second range
     beside = {key for name in named for key in _KINDS[name].keys}
-    found = [name for name in named if name not in beside] or named
-    if not found:
+    kinds_here = [name for name in named if name not in beside] or named
+    if not kinds_here:
         return None
-    kind, *others = found
+    kind, *others = kinds_here
     allowed = {kind, *_KINDS[kind].keys, *range.KEYS}
     others += [key for key in data if key not in allowed and key not in others]
     if others:
@@ -91,27 +91,27 @@ class Bounded(Protocol):
         ...
 
 
-def settle_bounds(own: Bounded, kind: str) -> None:
+def settle_bounds(bounded: Bounded, kind: str) -> None:
     """Check the ends of a range of fractions, and make floats of them."""
     for bound in ("low", "high"):
-        x = as_plain(getattr(own, bound))
+        x = as_plain(getattr(bounded, bound))
         if isinstance(x, bool) or not isinstance(x, int | float):
             raise DesignError("range.bound_not_number", kind=kind, bound=bound, value=x)
         if isinstance(x, int) and abs(x) > LARGEST_INTEGER:
             raise DesignError("range.bound_too_large", kind=kind, bound=bound, value=x)
         if not math.isfinite(x):
             raise DesignError("range.bound_not_finite", kind=kind, bound=bound, value=x)
-        object.__setattr__(own, bound, float(x))
-    check_order(kind, own.low, own.high)
-    if math.isinf(own.high - own.low):
-        raise DesignError("range.too_wide", range=own)
+        object.__setattr__(bounded, bound, float(x))
+    check_order(kind, bounded.low, bounded.high)
+    if math.isinf(bounded.high - bounded.low):
+        raise DesignError("range.too_wide", range=bounded)
 
 
-def settle_whole_bounds(own: Bounded, kind: str) -> None:
+def settle_whole_bounds(bounded: Bounded, kind: str) -> None:
     """Check the ends of a range of whole numbers, and make Python's own numbers of them."""
     for bound in ("low", "high"):
-        x = as_plain(getattr(own, bound))
-        object.__setattr__(own, bound, x)
+        x = as_plain(getattr(bounded, bound))
+        object.__setattr__(bounded, bound, x)
         if isinstance(x, bool) or not isinstance(x, int):
             raise DesignError("range.bound_not_whole", kind=kind, bound=bound, value=x)
         if abs(x) > LARGEST_INTEGER:
@@ -127,29 +127,29 @@ def check_order(kind: str, low: float, high: float) -> None:
         raise DesignError("range.low_above_high", kind=kind, low=low_text, high=high_text)
 
 
-def check_spread(own: Bounded, low: float, high: float) -> None:
+def check_spread(bounded: Bounded, low: float, high: float) -> None:
     """Refuse ends with one logarithm."""
     if low == high:
-        raise DesignError("range.same_logarithm", range=own)
+        raise DesignError("range.same_logarithm", range=bounded)
 
 
-def number_in(own: Bounded, value: Value) -> float:
+def number_in(bounded: Bounded, value: Value) -> float:
     """The value as a number of the range; a DesignError for any other."""
     value = as_plain(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DesignError("range.value_not_number", value=value, range=own)
-    if not own.low <= value <= own.high:
-        raise DesignError("range.value_outside", value=value, range=own)
+        raise DesignError("range.value_not_number", value=value, range=bounded)
+    if not bounded.low <= value <= bounded.high:
+        raise DesignError("range.value_outside", value=value, range=bounded)
     return value
 
 
-def between(own: Bounded, unit: float, inside: Callable[[], float]) -> float:
+def between(bounded: Bounded, unit: float, inside: Callable[[], float]) -> float:
     """The ends exactly at 0 and 1, and between them never beyond by a rounding."""
     if unit <= 0.0:
-        return own.low
+        return bounded.low
     if unit >= 1.0:
-        return own.high
-    return min(max(inside(), own.low), own.high)
+        return bounded.high
+    return min(max(inside(), bounded.low), bounded.high)
 
 
 def invert(value: Callable[[float], float], guess: float, x: float) -> float:

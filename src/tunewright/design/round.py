@@ -89,9 +89,9 @@ def _as_stored(message: Message) -> Message:
 def _finite(fact: Any) -> Any:
     """Plain data with NaN and infinities as text: JSON has no word for them."""
     if isinstance(fact, dict):
-        return {name: _finite(one) for name, one in fact.items()}
+        return {name: _finite(part) for name, part in fact.items()}
     if isinstance(fact, list):
-        return [_finite(one) for one in fact]
+        return [_finite(part) for part in fact]
     return str(fact) if isinstance(fact, float) and not math.isfinite(fact) else fact
 
 
@@ -121,9 +121,9 @@ def kind_problems(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Message]:
         elif declared.belief is not None:
             yield Message("round.scientific_belief", {"name": name, "belief": str(declared.belief)})
     for name, declared, when in _leaves(roles["nuisance"]):
-        yield from _said("nuisance", unfold_searched({name: declared}, {}, when))
+        yield from _unfold_problems("nuisance", unfold_searched({name: declared}, {}, when))
     for name, declared, when in _leaves(roles["fixed"]):
-        yield from _said("fixed", unfold_fixed({name: declared}, {}, when))
+        yield from _unfold_problems("fixed", unfold_fixed({name: declared}, {}, when))
     for name in dict.fromkeys(name for role in ROLES for name in roles[role]):
         stands = [
             role
@@ -134,18 +134,18 @@ def kind_problems(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Message]:
             yield Message("round.two_roles", {"name": name, "roles": stands})
 
 
-def _given_problems(
+def _parent_problems(
     roles: Mapping[str, Mapping[str, Any]], trials_per_study: int
 ) -> Iterator[Message]:
     """Problems of parents and their children, and of too many studies; kinds are right by now."""
     scientific = roles["scientific"]
     listed = {name: choices_of(d) for name, d in scientific.items()}
-    settled = {name: values for name, values in listed.items() if values is not None}
+    lists = {name: values for name, values in listed.items() if values is not None}
     for role in ("nuisance", "fixed"):
         for name, declared in roles[role].items():
             if not isinstance(declared, Given):
                 continue
-            if name in scientific and name not in settled:
+            if name in scientific and name not in lists:
                 yield Message(
                     "given.parent_is_range",
                     {
@@ -156,8 +156,8 @@ def _given_problems(
                     },
                 )
             elif role == "nuisance":
-                yield from _said(role, unfold_searched({name: declared}, settled))
-    studies = math.prod(len(values) for values in settled.values())
+                yield from _unfold_problems(role, unfold_searched({name: declared}, lists))
+    studies = math.prod(len(values) for values in lists.values())
     if studies > _MOST_STUDIES:
         yield Message("round.too_many_studies", {"studies": studies, "most": _MOST_STUDIES})
     elif studies * trials_per_study > _MOST_TRIALS:
@@ -200,7 +200,7 @@ def _leaves(declared: Mapping[str, Any], when: When = ()) -> Iterator[tuple[str,
             yield name, declaration, when
 
 
-def _said(role: str, unfolding: Iterator[Hyperparameter | Fixed]) -> Iterator[Message]:
+def _unfold_problems(role: str, unfolding: Iterator[Hyperparameter | Fixed]) -> Iterator[Message]:
     try:
         for _ in unfolding:
             pass
@@ -240,13 +240,13 @@ class Round:
         roles = {role: _settle_role(role, getattr(self, role), problems) for role in ROLES}
         problems += kind_problems(roles)
         if not problems:
-            problems += _given_problems(roles, self.trials_per_study)
-        for role, settled in roles.items():
-            object.__setattr__(self, role, settled)
+            problems += _parent_problems(roles, self.trials_per_study)
+        for role, declared in roles.items():
+            object.__setattr__(self, role, declared)
         for name in ("goal", "change"):  # equal to the one that is read back
-            own = getattr(self, name)
-            if isinstance(own, Message) and not problems:
-                object.__setattr__(self, name, _as_stored(own))
+            message = getattr(self, name)
+            if isinstance(message, Message) and not problems:
+                object.__setattr__(self, name, _as_stored(message))
         if not problems:
             problems += self._study_problems()
         if problems:
@@ -262,15 +262,15 @@ class Round:
     def studies(self) -> tuple[Study, ...]:
         """One study per setting of the scientific lists; scientific ranges are searched in each."""
         listed = {n: choices_of(d) for n, d in self.scientific.items()}
-        settled = {n: values for n, values in listed.items() if values is not None}
-        ranges = {name: d for name, d in self.scientific.items() if name not in settled}
-        unfolded = (*unfold_searched(ranges, {}), *unfold_searched(self.nuisance, settled))
+        lists = {n: values for n, values in listed.items() if values is not None}
+        ranges = {name: d for name, d in self.scientific.items() if name not in lists}
+        unfolded = (*unfold_searched(ranges, {}), *unfold_searched(self.nuisance, lists))
         # what every study has comes first, so that they share those columns of the sequence
         searched = sorted(unfolded, key=lambda h: len(h.when))
         choices = {h.column: h.range.choices for h in searched if h.range.choices is not None}
-        constants = tuple(unfold_fixed(self.fixed, {**choices, **settled}))
-        products = itertools.product(*settled.values())
-        settings = [dict(zip(settled, values, strict=True)) for values in products]
+        constants = tuple(unfold_fixed(self.fixed, {**choices, **lists}))
+        products = itertools.product(*lists.values())
+        settings = [dict(zip(lists, values, strict=True)) for values in products]
         return tuple(
             Study(
                 round=self.name,
@@ -298,7 +298,7 @@ class Round:
         >>> Round("r_2", goal="Which rate?", trials_per_study=4, change=wider).asks
         'Which rate? [wider learning_rate]'
         """
-        return asked(self.goal, self.change)
+        return full_question(self.goal, self.change)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -333,7 +333,7 @@ class Round:
         )
 
 
-def asked(goal: str | Message, change: Message | None) -> Text:
+def full_question(goal: str | Message, change: Message | None) -> Text:
     """A goal with the change that a round makes, as readers see it."""
     if change is None:
         return Text(str(goal))
@@ -368,44 +368,46 @@ def differences(old: Round, new: Round) -> list[Message]:
 
 def changes(old: Round, new: Round) -> list[Change]:
     """What changed, as in `differences`, with what each sentence is about."""
-    found = []
+    changed = []
     for key in ("seed", "detect"):
         before, after = getattr(old, key), getattr(new, key)
         if before != after:
-            found.append(Change(key, str(after), _said_of("value", key, str(before), str(after))))
+            changed.append(
+                Change(key, str(after), _message_of("value", key, str(before), str(after)))
+            )
     was, now = dict(_flat(old)), dict(_flat(new))
-    gone = [key for key in was if key not in now]
+    removed = [key for key in was if key not in now]
     came = [key for key in now if key not in was]
     for role, column in [key for key in was if key in now and was[key] != now[key]]:
         after = now[role, column]
-        said = _said_of("value", f"{role} {column}", was[role, column], after)
-        found.append(Change(column, after, said))
-    for role, column in gone:
+        message = _message_of("value", f"{role} {column}", was[role, column], after)
+        changed.append(Change(column, after, message))
+    for role, column in removed:
         before = was[role, column]
         other = next((r for r, c in came if c == column), None)
         if other is None:
-            found.append(Change(column, "", _said_of("gone", f"{role} {column}", before)))
+            changed.append(Change(column, "", _message_of("gone", f"{role} {column}", before)))
         else:
             came.remove((other, column))
             after = now[other, column]
-            said = _said_of("value", column, f"{role} {before}", f"{other} {after}")
-            found.append(Change(column, after, said))
+            message = _message_of("value", column, f"{role} {before}", f"{other} {after}")
+            changed.append(Change(column, after, message))
     for role, column in came:
         after = now[role, column]
-        found.append(Change(column, after, _said_of("new", f"{role} {column}", after=after)))
-    return found or list(_reordered(was, now))
+        changed.append(Change(column, after, _message_of("new", f"{role} {column}", after=after)))
+    return changed or list(_order_changes(was, now))
 
 
-def _reordered(was: Mapping[Where, str], now: Mapping[Where, str]) -> Iterator[Change]:
+def _order_changes(was: Mapping[Where, str], now: Mapping[Where, str]) -> Iterator[Change]:
     for role in ("scientific", "nuisance"):
         before = [column for r, column in was if r == role]
         after = [column for r, column in now if r == role]
         if before != after:
             order = ", ".join(after)
-            yield Change(role, order, _said_of("order", role, ", ".join(before), order))
+            yield Change(role, order, _message_of("order", role, ", ".join(before), order))
 
 
-def _said_of(kind: str, what: str, before: str = "", after: str = "") -> Message:
+def _message_of(kind: str, what: str, before: str = "", after: str = "") -> Message:
     return Message(f"changed.{kind}", {"what": what, "before": before, "after": after})
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,11 @@ _BAD = object()  # a declaration that could not be read; its problem has been re
 _NEVER_ASKED = ("optimizer", "length", "schedule", "warm-up")  # areas: nuisance or one value
 _STRENGTH = {"weight_decay": 1e-4}  # of a regulariser that is switched on; others take 0.1
 
-# where a first search may begin; `tw.presets` has spaces by optimizer and budget
-_USUAL = {  # the most important first: what does not pay is fixed from the end
-    "learning_rate": log(1e-4, 1e-1),
+# where a first search may begin when nothing is known; `tw.presets` has spaces by optimizer and
+# budget. The learning rate reaches what suits both Adam and SGD: a rate that diverges is data, but
+# a best one beyond the range costs another round.
+USUAL: Mapping[str, Range] = {  # the most important first: what does not pay is fixed from the end
+    "learning_rate": log(1e-4, 1.0),
     "momentum": log_from_one(0.7, 0.995),
     "beta1": log_from_one(0.5, 0.99),
     "weight_decay": log(1e-6, 1e-2),
@@ -108,13 +110,13 @@ def declaration_data(declared: Any) -> Any:
     return declared
 
 
-def _range_data(own: Range) -> Any:
+def _range_data(declared: Range) -> Any:
     """A range with its belief; a list with one is written by its name."""
-    data = own.to_data()
-    if own.belief is None:
+    data = declared.to_data()
+    if declared.belief is None:
         return data
-    named = {own.kind: data} if isinstance(data, list) else data
-    return {**named, **own.belief.to_data()}
+    named = {declared.kind: data} if isinstance(data, list) else data
+    return {**named, **declared.belief.to_data()}
 
 
 def from_data(data: Mapping[str, Any]) -> Round:
@@ -143,8 +145,8 @@ def from_data(data: Mapping[str, Any]) -> Round:
         roles[role] = _read_all(declared, role, problems)
     if problems:  # report what else is wrong, as far as it can be known
         problems += plain_problems(**{**stand_in, **plain})
-        settled = {role: settle(roles[role], role, problems) for role in ROLES}
-        raise DesignError.several([*problems, *kind_problems(settled)])
+        readable = {role: settle(roles[role], role, problems) for role in ROLES}
+        raise DesignError.several([*problems, *kind_problems(readable)])
     return Round(**plain, **roles)
 
 
@@ -154,11 +156,11 @@ def _sound_part(data: Mapping[str, Any]) -> Round | None:
     kept: dict[str, dict[str, Any]] = {role: {} for role in ROLES}
     for role in ROLES:
         declared = data.get(role, {})
-        for name, one in declared.items() if isinstance(declared, Mapping) else ():
+        for name, declaration in declared.items() if isinstance(declared, Mapping) else ():
             parent = {} if role == "scientific" else kept["scientific"].get(name)
             alone = {"scientific": {name: parent}} if parent else {}
-            if _is_sound({**plain, **alone, role: {name: one}}):
-                kept[role][name] = one
+            if _is_sound({**plain, **alone, role: {name: declaration}}):
+                kept[role][name] = declaration
     whole = {**plain, **kept}
     return from_data(whole) if _is_sound(whole) else None
 
@@ -170,9 +172,9 @@ def _names_in(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names(declared: Any) -> Iterator[str]:
-    for name, one in declared.items() if isinstance(declared, Mapping) else ():
+    for name, declaration in declared.items() if isinstance(declared, Mapping) else ():
         yield str(name)
-        branches = one.get("given") if isinstance(one, Mapping) else None
+        branches = declaration.get("given") if isinstance(declaration, Mapping) else None
         if isinstance(branches, Mapping):
             branches = list(branches.items())
         for pair in branches if isinstance(branches, list) else ():
@@ -198,8 +200,8 @@ def _read_message(data: Any) -> Any:
 def _nones(fact: Any) -> Any:
     """A fact with None again where TOML, which has no such value, holds a table for it."""
     if isinstance(fact, Mapping):
-        return None if fact == {"none": True} else {n: _nones(one) for n, one in fact.items()}
-    return [_nones(one) for one in fact] if isinstance(fact, list) else fact
+        return None if fact == {"none": True} else {n: _nones(part) for n, part in fact.items()}
+    return [_nones(part) for part in fact] if isinstance(fact, list) else fact
 
 
 def _read_all(declared: Mapping[str, Any], where: str, problems: list[Message]) -> dict[str, Any]:
@@ -224,10 +226,10 @@ def _read(data: Any, where: str, problems: list[Message]) -> Any:
 
 def _read_table(data: Mapping[str, Any], where: str, problems: list[Message]) -> Any:
     if "given" not in data:
-        found = read(data)
-        if found is None:
+        searched = read(data)
+        if searched is None:
             raise _no_range(data, where)
-        return found
+        return searched
     others = [key for key in data if key != "given"]
     if others:
         raise DesignError("declaration.two_kinds", others=others, kind="given")
@@ -269,34 +271,53 @@ def _no_range(data: Mapping[str, Any], where: str) -> DesignError:
     )
 
 
-def asked_about(name: str, takes: Sequence[str], meaning: Meaning) -> str | None:
+def question_of(
+    name: str, takes: Sequence[str], meaning: Meaning, listed: Collection[str] = ()
+) -> str | None:
     """The hyperparameter that a round of this name asks about: `dropout_2` about dropout.
 
-    >>> asked_about("dropout_2", ["lr", "dropout"], Meaning())
+    A number of a schedule or of an optimizer is searched or fixed. Which schedule is a question:
+    `listed` are the hyperparameters whose values are names rather than numbers.
+
+    >>> question_of("dropout_2", ["lr", "dropout"], Meaning())
     'dropout'
+    >>> question_of("decay", ["decay"], Meaning())
+    >>> question_of("decay", ["decay"], Meaning(), listed=["decay"])
+    'decay'
     """
-    for own in takes:
-        wanted = area_of(own, meaning) not in _NEVER_ASKED or meaning.of(own) == "optimizer"
-        if wanted and re.fullmatch(rf"{re.escape(own)}(_\d+)?", name):
-            return own
+    for hyperparameter in takes:
+        is_question = (
+            area_of(hyperparameter, meaning) not in _NEVER_ASKED
+            or meaning.of(hyperparameter) == "optimizer"
+            or hyperparameter in listed
+        )
+        if is_question and re.fullmatch(rf"{re.escape(hyperparameter)}(_\d+)?", name):
+            return hyperparameter
     return None
 
 
 def scientific_lines(
-    asked: str | None, others: Sequence[str], meaning: Meaning, defaults: Mapping[str, Value]
+    question: str | None,
+    others: Sequence[str],
+    meaning: Meaning,
+    defaults: Mapping[str, Value],
+    choices: Mapping[str, Sequence[Value]],
 ) -> Iterator[str]:
     """What the round asks about, then comments for what has no default."""
-    if asked is not None:
-        if area_of(asked, meaning) == "regulariser":
-            off, own = meaning.off_by_name.get(asked, 0.0), defaults.get(asked)
-            usual = _STRENGTH.get(meaning.of(asked) or "", 0.1)
-            on = usual if own is None or same_value(own, off) else own
+    if question is not None:
+        allowed, default = choices.get(question, ()), defaults.get(question)
+        if len(allowed) > 1:
+            values = ", ".join(toml_value(value) for value in allowed)
+            yield f"{toml_key(question)} = [{values}]  # the values that the program allows"
+        elif area_of(question, meaning) == "regulariser":
+            off = meaning.off_by_name.get(question, 0.0)
+            usual = _STRENGTH.get(meaning.of(question) or "", 0.1)
+            on = usual if default is None or same_value(default, off) else default
             values = f"[{toml_value(off)}, {toml_value(on)}]"
-            yield f"{toml_key(asked)} = {values}  # off against on"
+            yield f"{toml_key(question)} = {values}  # off against on"
         else:
-            own = defaults.get(asked)
-            first = " " if own is None else f"{toml_value(own)}"
-            yield f"# {toml_key(asked)} = [{first}, ]  # the round's question: list values here"
+            first = " " if default is None else toml_value(default)
+            yield f"# {toml_key(question)} = [{first}, ]  # the round's question: list values here"
     for name in others:
         yield f"# {toml_key(name)} = [ , ]  # no default: list values here, or give it another role"
 
@@ -338,17 +359,17 @@ def read_round_file(path: str | Path, guards: Guards | None = None) -> RoundFile
     data = read_toml(path, Message("file.new_round", {"name": path.stem}))
     options = {key: data.pop(key) for key in OPTIONS if key in data}
     problems = list(option_problems(options))
-    own = {"name": path.stem, **data}
+    named = {"name": path.stem, **data}
     try:
-        round = from_data(own)
+        round = from_data(named)
     except DesignError as error:
         problems = [*error.problems, *problems]
-        sound = _sound_part(own)
+        sound = _sound_part(named)
         if guards is not None and sound is not None:
-            problems += guards(sound, frozenset(_names_in(own)))
+            problems += guards(sound, frozenset(_names_in(named)))
     if problems:
-        found = DesignError.several(problems)
-        raise DesignError.several(found.inside("file.problem", path=str(path)))
+        every = DesignError.several(problems)
+        raise DesignError.several(every.inside("file.problem", path=str(path)))
     return RoundFile(round, **options)
 
 
@@ -374,20 +395,22 @@ def template(
     meaning: Meaning | None = None,
     trials_per_study: int = 20,
     space: Space | None = None,
+    choices: Mapping[str, Sequence[Value]] | None = None,
 ) -> str:
     """A round file to fill in, with the hyperparameters the training program takes.
 
     Those with a default start fixed at it, what means the learning rate starts as nuisance, and
     the others stand as comments for a role to be chosen. A ready `space` gives its own ranges and
     values instead, each below a comment with its source. What the round is called
-    after is scientific.
+    after is scientific, with the `choices` that the program allows.
     """
-    meaning, defaults = meaning or Meaning(), defaults or {}
-    asked = asked_about(name, takes, meaning)
-    ready = [line for line in space.lines if line.name != asked] if space else []
-    settled = {asked, *(line.name for line in ready)}
-    takes = [name for name in takes if name not in settled]
-    usual = {n: _USUAL[m] for m in _USUAL for n in takes if meaning.of(n) == m}
+    meaning, defaults, choices = meaning or Meaning(), defaults or {}, choices or {}
+    listed = {*choices, *(name for name, value in defaults.items() if isinstance(value, str))}
+    question = question_of(name, takes, meaning, listed)
+    ready = [line for line in space.lines if line.name != question] if space else []
+    with_role = {question, *(line.name for line in ready)}
+    takes = [name for name in takes if name not in with_role]
+    usual = {n: USUAL[m] for m in USUAL for n in takes if meaning.of(n) == m}
     rate = meaning.name("learning_rate")
     lines = [
         f"# {name}: a round asks one question. Give every hyperparameter a role, then:",
@@ -399,10 +422,11 @@ def template(
         "",
         "[scientific]  # whose effect is measured: a list makes one study per value",
         *scientific_lines(
-            asked,
+            question,
             [n for n in takes if n not in {*defaults, *usual} and not one_value(n, meaning)],
             meaning,
             defaults,
+            choices,
         ),
         "",
         "[nuisance]  # tuned anew in every study, so that the comparison is fair",
@@ -429,9 +453,9 @@ def _ready(ready: Sequence[Line], searched: bool, defaults: Mapping[str, Value])
         if line.searched != searched:
             continue
         remarks = [f"{line.later}: {line.source}" if line.later else line.source]
-        own, value = defaults.get(line.name), line.declared
-        if own is not None and not isinstance(value, Range) and not same_value(own, value):
-            remarks.append(f"The program's own default is {toml_value(own)}.")
+        usual, value = defaults.get(line.name), line.declared
+        if usual is not None and not isinstance(value, Range) and not same_value(usual, value):
+            remarks.append(f"The program's own default is {toml_value(usual)}.")
         for remark in remarks:
             yield from textwrap.wrap(
                 remark, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False

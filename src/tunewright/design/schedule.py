@@ -336,12 +336,12 @@ def from_json(data: str | Mapping[str, Any]) -> Schedule:
     if name == "warmup" and "then" in fields:
         fields["schedule"] = from_json(fields.pop("then"))
     try:
-        made: Schedule = kinds[name](**fields)
+        schedule: Schedule = kinds[name](**fields)
     except TypeError as error:
         # the constructor's own words name the field; only its class name is noise
         reason = str(error).partition("__init__() ")[2] or str(error)
         raise DesignError("schedule.bad_fields", name=name, reason=reason) from None
-    return made
+    return schedule
 
 
 # --- shapes and checks -----------------------------------------------------------------------

@@ -35,19 +35,19 @@ def table_of(
     def word(code: str, **facts: Any) -> str:
         return Message(f"card.label.{code}", facts).text
 
-    rows = [(name, word("scientific"), _shown(one)) for name, one in scientific.items()]
+    rows = [(name, word("scientific"), _text_of(declared)) for name, declared in scientific.items()]
     known = {name for name, _, _ in rows}
-    for own in space:
-        if own.name not in known:
-            condition = in_words(own.when)
+    for h in space:
+        if h.name not in known:
+            condition = in_words(h.when)
             when = f" ({word('conditional', condition=condition.strip())})" if condition else ""
-            rows.append((own.name, word("nuisance"), f"{_shown(own.range)}{when}"))
+            rows.append((h.name, word("nuisance"), f"{_text_of(h.range)}{when}"))
     for held in fixed:
         rows.append((held.name, word("fixed"), f"{words.value(held.value)}{in_words(held.when)}"))
     return Table((word("hyperparameter"), word("role"), word("searched")), tuple(rows))
 
 
-def _shown(declared: Any) -> str:
+def _text_of(declared: Any) -> str:
     values = choices_of(declared)
     if values is not None and declared.belief is None:
         return f"[{', '.join(words.value(value) for value in values)}]"
@@ -109,16 +109,16 @@ class Study:
             assert h.range.choices is not None  # only a given() makes a parent
             settings = [
                 grown
-                for one in settings
+                for known in settings
                 for grown in (
-                    [{**one, h.column: value} for value in h.range.choices]
-                    if h.active({**self.scientific, **one})
-                    else [one]
+                    [{**known, h.column: value} for value in h.range.choices]
+                    if h.active({**self.scientific, **known})
+                    else [known]
                 )
             ]
             if len(settings) > _MOST_BRANCHES:
                 raise DesignError("study.too_many_branches", study=self.label, most=_MOST_BRANCHES)
-        return tuple(self._branch(one, parents) for one in settings)
+        return tuple(self._branch(known, parents) for known in settings)
 
     def _branch(self, settings: dict[str, Value], parents: set[str]) -> Branch:
         known = {**self.scientific, **settings}
@@ -128,13 +128,13 @@ class Study:
     @cached_property
     def configurations(self) -> int | None:
         """How many different configurations it can have; None where a range has no such limit."""
-        found = 0
+        total = 0
         for branch in self.branches:
             counts = [h.range.count for h in branch.dimensions]
             if any(count is None for count in counts):
                 return None
-            found += math.prod(count for count in counts if count is not None)
-        return found
+            total += math.prod(count for count in counts if count is not None)
+        return total
 
     def configuration(self, unit: Mapping[str, float]) -> dict[str, Value]:
         """The values at a position of the unit cube (column -> position), under function names.

@@ -88,8 +88,8 @@ def read_toml(path: Path, how: Message | None = None) -> dict[str, Any]:
         there = sorted(other.stem for other in path.parent.glob(f"*{path.suffix}"))
         near = difflib.get_close_matches(path.stem, there, n=1)
         nearest = str(path.with_stem(near[0])) if near else None
-        made = None if how is None else how.to_data()
-        raise NotFound("file.missing", path=path, near=nearest, how=made) from None
+        remedy = None if how is None else how.to_data()
+        raise NotFound("file.missing", path=path, near=nearest, how=remedy) from None
     except OSError as error:
         raise NotFound("file.cannot_be_read", path=path, reason=error.strerror) from None
     except DesignError:
@@ -111,13 +111,13 @@ def read_value(text: str) -> Any:
     if text == "null" or not text.isprintable() or len(text) > _LONGEST_VALUE:
         return None if text == "null" else text
     try:
-        found = tomllib.loads(f"value = {text}")
+        table = tomllib.loads(f"value = {text}")
     except ValueError:
         return text
-    value = found.pop("value")
+    value = table.pop("value")
     if value == {"none": True}:
         return None
-    plain = isinstance(value, bool | int | float | str) and not found
+    plain = isinstance(value, bool | int | float | str) and not table
     return value if plain else text
 
 
@@ -231,8 +231,8 @@ Sink(tracker='tensorboard', where='runs/a', project=''))
     @property
     def mark(self) -> str:
         """A short name of a file for this sink: equal addresses have equal marks."""
-        own = f"{self.tracker}\0{self.where}\0{self.project}".encode()
-        return f"{self.tracker}-{hashlib.sha256(own).hexdigest()[:12]}"
+        identity = f"{self.tracker}\0{self.where}\0{self.project}".encode()
+        return f"{self.tracker}-{hashlib.sha256(identity).hexdigest()[:12]}"
 
     def placed(self, folder: Path | None = None) -> Sink:
         """This sink with its address filled in; relative folders begin at `folder`."""
@@ -240,8 +240,8 @@ Sink(tracker='tensorboard', where='runs/a', project=''))
         where = where or _TRACKERS[self.tracker][1]
         if "://" in where or (self.tracker == "mlflow" and where.startswith("databricks")):
             return replace(self, where=where)
-        own = Path(where).expanduser()
-        return replace(self, where=str((folder or Path.cwd()) / own))
+        local_path = Path(where).expanduser()
+        return replace(self, where=str((folder or Path.cwd()) / local_path))
 
     def need(self) -> None:
         """Refuse a tracker whose package is not installed, before anything trains."""
@@ -259,19 +259,19 @@ def sinks_from(given: Iterable[str | Sink] | str | Sink) -> tuple[Sink, ...]:
     """
     if isinstance(given, str | Sink):
         given = (given,)
-    found: list[Sink] = []
+    sinks: list[Sink] = []
     problems: list[Message] = []
-    for one in given:
+    for item in given:
         try:
-            sink = Sink.parse(one)
+            sink = Sink.parse(item)
         except DesignError as error:
             problems += error.problems
         else:
-            if sink not in found:
-                found.append(sink)
+            if sink not in sinks:
+                sinks.append(sink)
     if problems:
         raise DesignError.several(problems)
-    return tuple(found)
+    return tuple(sinks)
 
 
 def _plain(text: str) -> bool:
@@ -317,10 +317,12 @@ def read_workload(path: str | Path) -> WorkloadFile:
         and key in table
         and not (isinstance(table[key], str) and table[key].strip())
     ]
-    for one, other in (("command", "function"), ("minimize", "maximize")):
-        if (one in table) == (other in table):
+    for either, other in (("command", "function"), ("minimize", "maximize")):
+        if (either in table) == (other in table):
             problems.append(
-                Message("workload.one_of_two", {"one": one, "other": other, "both": one in table})
+                Message(
+                    "workload.one_of_two", {"one": either, "other": other, "both": either in table}
+                )
             )
     problems += [*option_problems(table), *_of_a_command(table)]
     read = _read(table, problems)
@@ -337,8 +339,8 @@ def read_workload(path: str | Path) -> WorkloadFile:
     except DesignError as error:
         problems += error.problems
     if problems or objective is None:
-        found = DesignError.several(problems)
-        raise DesignError.several(found.inside("file.problem", path=str(path)))
+        every = DesignError.several(problems)
+        raise DesignError.several(every.inside("file.problem", path=str(path)))
     return WorkloadFile(
         command=table.get("command"),
         function=table.get("function"),
@@ -401,7 +403,7 @@ def _read(table: Mapping[str, Any], problems: list[Message]) -> tuple[str, ...]:
     problems += [unknown_key(key, _READ_KEYS, "read") for key in part if key not in _READ_KEYS]
     lines = part.get("line", [])
     lines = [lines] if isinstance(lines, str) else lines
-    if not isinstance(lines, list) or not all(isinstance(one, str) for one in lines):
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         problems.append(Message("read.not_text", {"pattern": lines}))
         return ()
     if (lines or "file" in part) and "command" not in table:

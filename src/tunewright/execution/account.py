@@ -105,7 +105,7 @@ class Account:
         recognises it.
         """
         if self._points:
-            self._offered.append(joined(self._points))
+            self._offered.append(join_batches(self._points))
             self._points = []
         return tuple(self._offered), self._committed
 
@@ -123,7 +123,7 @@ class Account:
         if len(known) == first:
             self.whole = (*known, *batches)
 
-    def ended(self) -> Ended:
+    def end_event(self) -> Ended:
         """How it ended, with the points that the store may lack, or with all if they are known."""
         assert self.outcome is not None
         batches, first = self.unsaid()
@@ -165,7 +165,7 @@ class Account:
         self._flushed_at = now
 
 
-def joined(batches: Sequence[bytes]) -> bytes:
+def join_batches(batches: Sequence[bytes]) -> bytes:
     """Several batches of one attempt as one: a row of the store each would be too many."""
     if len(batches) == 1:
         return batches[0]

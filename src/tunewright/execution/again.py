@@ -16,7 +16,7 @@ import numpy as np
 
 from tunewright.budgets.gate import through
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.execution.conclude import DEATHS, Seen, conclude, watched_metrics
+from tunewright.execution.conclude import DEATHS, Seen, conclude, metrics_to_watch
 from tunewright.execution.executors.executor import Assignment, Began, Ended, Logged
 from tunewright.execution.executors.local import Local
 from tunewright.execution.repeat import refuse_unknown, round_of
@@ -156,15 +156,15 @@ def again(
             raise DesignError("again.imported", round=record.name)
         trial = store.trial(trial.identity)  # under its own number, by its round's objective
         known = store.provenance(trial)
-    changed = changed_files(known, workload)
+    changed = files_that_differ(known, workload)
     if changed and not anyway:
         remedy = again_of(record.name, trial, anyway=True)
         facts = {"trial": remedy.number, "round": record.name, "files": list(changed)}
         raise WorkloadError("again.code_differs", remedy=remedy, **facts)
-    own = _as_it_ran(workload, record, {} if known is None else known.settings)
+    as_it_ran = _as_it_ran(workload, record, {} if known is None else known.settings)
     fresh = _fresh(trial, folder)
     with through(workload.store, "again", budget=workload.budget):
-        judged, curves, ended, devices = _trained(trial, own, record, fresh)
+        judged, curves, ended, devices = _train(trial, as_it_ran, record, fresh)
     return Again(
         round=record.name,
         metric=record.objective.metric,
@@ -183,7 +183,7 @@ def again(
     )
 
 
-def changed_files(known: Provenance | None, workload: Workload) -> tuple[str, ...]:
+def files_that_differ(known: Provenance | None, workload: Workload) -> tuple[str, ...]:
     """The program's files that differ from those a trial ran; none where those are not known."""
     if known is None or not known.sources:
         return ()
@@ -213,18 +213,18 @@ def _as_it_ran(workload: Workload, record: RoundRecord, settings: Mapping[str, A
 def _fresh(trial: Trial, folder: str | Path | None) -> Path:
     """A new folder; one that holds something already is refused."""
     if folder is not None:
-        made = Path(folder)
-        if made.exists() and (not made.is_dir() or any(made.iterdir())):
-            raise DesignError("again.folder_in_use", folder=str(made))
+        place = Path(folder)
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise DesignError("again.folder_in_use", folder=str(place))
     else:
-        own = "-".join(PurePosixPath(trial.folder).parts)
-        tried = (Path(FOLDER, f"{own}-{n}") for n in range(1, 1_000_000))
-        made = next(place for place in tried if not place.exists())
-    make_folder(made)
-    return made.absolute()
+        stem = "-".join(PurePosixPath(trial.folder).parts)
+        tried = (Path(FOLDER, f"{stem}-{n}") for n in range(1, 1_000_000))
+        place = next(place for place in tried if not place.exists())
+    make_folder(place)
+    return place.absolute()
 
 
-def _trained(
+def _train(
     trial: Trial, workload: Workload, record: RoundRecord, folder: Path
 ) -> tuple[Judged, Curves, Outcome, tuple[str, ...]]:
     assignment = Assignment(
@@ -238,7 +238,7 @@ def _trained(
         folder=folder,
         eval_every=workload.eval_every,
     )
-    watched = watched_metrics(workload.objective, workload.meaning)
+    watched = metrics_to_watch(workload.objective, workload.meaning)
     batches: list[Batch] = []
     seen, start_step = Seen(), 0
     devices: tuple[str, ...] = ()
@@ -264,18 +264,18 @@ def _trained(
     return judged, curves, ended, devices
 
 
-def _differs_at(one: Curve, other: Curve) -> int | None:
+def _differs_at(before: Curve, after: Curve) -> int | None:
     """The first step at which two curves differ; None: they are the same."""
-    shared = min(len(one), len(other))
-    apart = (one.steps[:shared] != other.steps[:shared]) | ~(
-        (one.values[:shared] == other.values[:shared])
-        | (np.isnan(one.values[:shared]) & np.isnan(other.values[:shared]))
+    shared = min(len(before), len(after))
+    apart = (before.steps[:shared] != after.steps[:shared]) | ~(
+        (before.values[:shared] == after.values[:shared])
+        | (np.isnan(before.values[:shared]) & np.isnan(after.values[:shared]))
     )
     where = np.flatnonzero(apart)
     if len(where):
         at = int(where[0])
-        return int(min(one.steps[at], other.steps[at]))
-    if len(one) == len(other):
+        return int(min(before.steps[at], after.steps[at]))
+    if len(before) == len(after):
         return None
-    longer = one if len(one) > len(other) else other
+    longer = before if len(before) > len(after) else after
     return int(longer.steps[shared])

@@ -12,14 +12,14 @@ from typing import Any
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Value, is_storable
+from tunewright.design.ranges import Value
 from tunewright.errors import BadValue, TunewrightError, WorkloadError
 from tunewright.execution.account import Account
 from tunewright.execution.cadence import went_back
-from tunewright.execution.conclude import conclude, watched_metrics
+from tunewright.execution.conclude import conclude, metrics_to_watch
 from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.executors.executor import Event, Logged, Saved
-from tunewright.execution.reported_values import as_number, as_step, bad_name
+from tunewright.execution.reported_values import as_name, as_number, as_step
 from tunewright.measured import Measured
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
@@ -29,7 +29,6 @@ from tunewright.store.rounds import inside
 from tunewright.store.spool import write_trial
 from tunewright.store.trial import Claim, Status
 
-_LONGEST_NAME = 200  # characters of a metric's name
 _MOST_POINTS = 10_000  # then they are packed, whoever waits for company
 
 
@@ -54,7 +53,7 @@ class Asked:
         self.attempt = claim.attempt  # from 1; more when an earlier owner was lost
         self.seeds: Seeds = seeds(claim.seed, claim.split_seed, rank())
         self.status: Status = "running"
-        self.account = Account(claim, watched_metrics(objective, meaning), time.monotonic())
+        self.account = Account(claim, metrics_to_watch(objective, meaning), time.monotonic())
         self._objective = objective
         self._root = root
         self._commit = commit
@@ -64,7 +63,6 @@ class Asked:
         self._points: Batch = {}
         self._count = 0
         self._last: int | None = None
-        self._names: set[str] = set()
 
     def __repr__(self) -> str:
         """Which one it is, and how it stands."""
@@ -111,7 +109,7 @@ class Asked:
             if self._last is not None and step < self._last:
                 raise went_back(self.number, step, self._last)
             values = {
-                self._name(name): value if isinstance(value, Measured) else as_number(name, value)
+                as_name(name): value if isinstance(value, Measured) else as_number(name, value)
                 for name, value in {**(metrics or {}), **named}.items()
             }
         except BadValue as error:  # which would end this whole program: it is not inside a worker
@@ -124,8 +122,8 @@ class Asked:
             numbers.append(value)
         self._count += len(values)
         if self._early is not None and self._objective.metric in values:
-            own = float(values[self._objective.metric])
-            point = pack({self._objective.metric: ([step], [own])})
+            latest = float(values[self._objective.metric])
+            point = pack({self._objective.metric: ([step], [latest])})
             reason = self._early.look(self.account.claim.trial, point)
             self._cannot_win = self._cannot_win or reason
         now = time.monotonic()
@@ -189,16 +187,6 @@ class Asked:
             raise WorkloadError(
                 "trial.already_ended", trial=self.number, status=self.status, verb=verb
             )
-
-    def _name(self, name: object) -> str:
-        if name in self._names:
-            return str(name)
-        if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
-            raise bad_name(name, "length")
-        if not is_storable(name) or not name.isprintable():
-            raise bad_name(name, "unprintable")
-        self._names.add(name)
-        return name
 
 
 def _line(reason: object) -> str:

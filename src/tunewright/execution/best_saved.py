@@ -34,7 +34,7 @@ class BestSaved:
         self._count = 1
         self._recalled = False
 
-    def heard(self, batch: Batch) -> None:
+    def hear(self, batch: Batch) -> None:
         """Points on their way to the store; steps never go back."""
         if not self._follows or self._objective.metric not in batch:
             return
@@ -84,12 +84,12 @@ class BestSaved:
         if self._recalled or not self._follows:
             return
         self._recalled = True
-        for one in sorted(earlier, key=lambda found: found.step):
-            noted = one.extra.get(_NOTED)
-            if isinstance(noted, Mapping) and one.step <= start_step:
+        for saved in sorted(earlier, key=lambda each: each.step):
+            noted = saved.extra.get(_NOTED)
+            if isinstance(noted, Mapping) and saved.step <= start_step:
                 value = noted.get(self._objective.metric)
                 if isinstance(value, int | float):
-                    self._consider(float(value), one.path)
+                    self._consider(float(value), saved.path)
 
     def _known(self, step: int) -> bool:
         """Whether it is known how good this step is, or does not matter as the last one counts."""

@@ -34,7 +34,7 @@ def branch(round: Round, workload: Workload, source: Snapshot, origin: Message) 
     search = Halton()
     with Store.open(workload.store) as store:
         record = begin_round(store, ready(round, workload, search), workload, search, Silent())
-        root = store.trial_root(Path(record.folder) if record.folder else None)
+        root = store.root_of(record)
         pending = [t for t in store.results(record.name).trials if t.status == "pending"]
         if all(store.snapshots(trial.identity) for trial in pending):
             return

@@ -10,7 +10,7 @@ from typing import Any
 from tunewright import snapshot
 from tunewright.design.ranges import Value
 from tunewright.errors import BadValue, SnapshotError
-from tunewright.execution.reported_values import shown
+from tunewright.execution.reported_values import short_text
 from tunewright.execution.training_run import Run
 from tunewright.messages import Message
 from tunewright.seeds import Seeds
@@ -69,5 +69,5 @@ class Measuring:
         )
         metrics = self.measure(checkpoint)
         if not isinstance(metrics, Mapping) or not metrics:
-            raise BadValue(Message("evaluation.no_metrics", {"value": shown(metrics)}))
+            raise BadValue(Message("evaluation.no_metrics", {"value": short_text(metrics)}))
         run.log(step, metrics)

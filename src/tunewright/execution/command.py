@@ -78,7 +78,10 @@ class Command:
         if isinstance(self.booleans, Mapping):
             object.__setattr__(self, "booleans", dict(self.booleans))
         if not problems:
-            problems = [*Booleans(self.booleans).problems(self._known), *_declared_problems(self)]
+            problems = [
+                *Booleans(self.booleans).problems(self._known),
+                *_declaration_problems(self),
+            ]
         if problems:
             raise WorkloadError.several(problems)
 
@@ -280,25 +283,25 @@ def _word(text: str) -> Word:
     return Word(tuple(texts), tuple(fields))
 
 
-def _problems(own: Command) -> Iterator[Message]:
-    if not isinstance(own.template, str):
-        yield Message("command.not_text", {"template": own.template})
+def _problems(program: Command) -> Iterator[Message]:
+    if not isinstance(program.template, str):
+        yield Message("command.not_text", {"template": program.template})
         return
     try:
-        words = shlex.split(own.template)
+        words = shlex.split(program.template)
     except ValueError as error:
         yield Message(
-            "command.not_splittable", {"template": own.template, "error": str(error).lower()}
+            "command.not_splittable", {"template": program.template, "error": str(error).lower()}
         )
         return
     if not words:
         yield Message("command.empty")
-    if found := for_a_shell(own.template):
-        facts = {"found": list(found), "instead": in_a_shell(own.template)}
+    if operators := for_a_shell(program.template):
+        facts = {"found": list(operators), "instead": in_a_shell(program.template)}
         yield Message("command.shell", facts)
-    yield from line_patterns.problems(own.read)
-    if own.file is not None:
-        yield from growing_file.problems(own.file, bool(own.read))
+    yield from line_patterns.problems(program.read)
+    if program.file is not None:
+        yield from growing_file.problems(program.file, bool(program.read))
     for word in words:
         for problem in _word_problems(word):
             yield Message("command.problem", {"problem": problem.to_data()})
@@ -313,13 +316,13 @@ def _in_template(template: str) -> Iterator[tuple[str, Value]]:
                 yield name, read_value(value)
 
 
-def _declared_problems(own: Command) -> Iterator[Message]:
+def _declaration_problems(program: Command) -> Iterator[Message]:
     """What is wrong with the defaults, and with flags that have no name."""
-    if not isinstance(own.defaults, Mapping):
-        yield Message("command.bad_defaults", {"defaults": own.defaults})
+    if not isinstance(program.defaults, Mapping):
+        yield Message("command.bad_defaults", {"defaults": program.defaults})
         return
-    known = own._known
-    for name, value in own.defaults.items():
+    known = program._known
+    for name, value in program.defaults.items():
         try:
             check_plain(value, f"default {name}")
         except DesignError as error:
@@ -327,16 +330,16 @@ def _declared_problems(own: Command) -> Iterator[Message]:
         if known is not None and name not in known:
             facts = {"name": name, "known": sorted(known), "of": "defaults"}
             yield Message("command.not_a_field", facts)
-    given = dict(own.defaults)
-    for name, value in _in_template(own.template):
+    given = dict(program.defaults)
+    for name, value in _in_template(program.template):
         if name in given and not same_value(given[name], value):
             twice = {"name": name, "one": given[name], "other": value}
             yield Message("command.two_defaults", twice)
         given[name] = value
     # with one spelling for all, a flag without a name is refused when a boolean comes
-    by_name = own.booleans if isinstance(own.booleans, Mapping) else {}
+    by_name = program.booleans if isinstance(program.booleans, Mapping) else {}
     before = ""
-    for word in own.words:
+    for word in program.words:
         named = before if "".join(word.texts) == "" else "".join(word.texts)
         flag = [name for name in word.fields if by_name.get(name) == FLAG]
         if flag and (len(word.fields) > 1 or not named.startswith("-")):

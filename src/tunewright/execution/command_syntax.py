@@ -36,14 +36,14 @@ def for_a_shell(template: str) -> tuple[str, ...]:
     words = list(_words(template))
     program = template.split()[:1]
     by_shell = bool(program) and PurePosixPath(program[0]).name in _SHELLS
-    found: list[str] = []
+    operators: list[str] = []
     for word in words:
         match = _OPERATOR.search(word.bare) or (None if by_shell else VARIABLE.search(word.open))
         if match is not None:
-            found.append(match.group())
+            operators.append(match.group())
         elif _is_glob(word.bare) or word.bare.startswith("~/"):
-            found.append(word.bare)
-    return tuple(dict.fromkeys(found))
+            operators.append(word.bare)
+    return tuple(dict.fromkeys(operators))
 
 
 def in_a_shell(template: str) -> str:
@@ -63,21 +63,21 @@ def _words(template: str) -> Iterator[Written]:
     """The words of a template, quoted parts blanked out."""
     bare, open_, quote, at = "", "", "", 0
     while at < len(template):
-        one = template[at]
-        if one == "\\" and quote != "'":
+        char = template[at]
+        if char == "\\" and quote != "'":
             bare, open_, at = bare + " ", open_ + " ", at + 2
             continue
         if quote:
-            bare, open_ = bare + " ", open_ + (one if quote == '"' else " ")
-            quote = "" if one == quote else quote
-        elif one in "'\"":
-            quote, bare, open_ = one, bare + " ", open_ + " "
-        elif one.isspace():
+            bare, open_ = bare + " ", open_ + (char if quote == '"' else " ")
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote, bare, open_ = char, bare + " ", open_ + " "
+        elif char.isspace():
             if bare:
                 yield Written(bare, open_)
             bare = open_ = ""
         else:
-            bare, open_ = bare + one, open_ + one
+            bare, open_ = bare + char, open_ + char
         at += 1
     if bare:
         yield Written(bare, open_)

@@ -48,7 +48,7 @@ class Seen:
         return replace(self, metrics=self.metrics + fresh, diverged=diverged, step=step)
 
 
-def watched_metrics(objective: Objective, meaning: Meaning) -> tuple[str, ...]:
+def metrics_to_watch(objective: Objective, meaning: Meaning) -> tuple[str, ...]:
     """The metrics that must stay finite: the objective and the losses."""
     names = (objective.metric, meaning.name("train_loss"), meaning.name("valid_loss"))
     return tuple(dict.fromkeys(names))
@@ -64,7 +64,7 @@ def conclude(ended: Outcome, seen: Seen, objective: Objective, deaths: int) -> O
         given = ended.reason if ended.status == "infeasible" else None
         reason = given or seen.diverged or Message("trial.infeasible", {"text": ""})
         return replace(ended, status="infeasible", reason=reason)
-    if ended.status == "died" and needed_mb(ended) is not None:
+    if ended.status == "died" and space_needed_mb(ended) is not None:
         return replace(ended, status="stopped")  # waits for space, however often
     if ended.status == "died":
         return _death(ended, deaths + 1)
@@ -78,7 +78,7 @@ def conclude(ended: Outcome, seen: Seen, objective: Objective, deaths: int) -> O
     return replace(ended, reason=None, detail="")
 
 
-def needed_mb(ended: Outcome) -> float | None:
+def space_needed_mb(ended: Outcome) -> float | None:
     """How much space the snapshot takes that did not fit on the disk and so ended an attempt."""
     if ended.reason is None or ended.reason.code != "disk.full":
         return None

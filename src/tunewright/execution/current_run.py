@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,11 +23,21 @@ from typing import Any
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import Ended, Infeasible, WorkloadError
-from tunewright.execution.executors.executor import Applied, Assignment, Began, Event, Logged, Saved
+from tunewright.execution.executors.executor import (
+    Applied,
+    Assignment,
+    Began,
+    Event,
+    Logged,
+    Saved,
+    as_assignment,
+    as_fields,
+)
 from tunewright.execution.handle import Control, Handle
+from tunewright.execution.processes.frames import write_all
 from tunewright.execution.training_run import Run
 from tunewright.store.curves import unpack
-from tunewright.store.rounds import meaning_data, meaning_from, objective_data, objective_from
+from tunewright.store.plain_json import meaning_data, meaning_from, objective_data, objective_from
 
 VARIABLE = "TUNEWRIGHT_RUN"  # of the environment of a command: the trial, as JSON
 _TELL_S = 0.2  # points wait this long for company
@@ -77,24 +88,14 @@ def bound(run: Run) -> Iterator[None]:
         _of_function.remove(run)
 
 
-def described(
+def describe(
     assignment: Assignment, objective: Objective, meaning: Meaning, devices: tuple[str, ...]
 ) -> str:
     """A trial as the environment of its program holds it."""
-    data = {
-        "trial": assignment.trial,
-        "attempt": assignment.attempt,
-        "number": assignment.number,
-        "round": assignment.round,
-        "configuration": dict(assignment.configuration),
-        "seed": assignment.seed,
-        "split_seed": assignment.split_seed,
-        "folder": str(Path(assignment.folder).absolute()),
-        "eval_every": assignment.eval_every,
-    }
+    placed = replace(assignment, folder=Path(assignment.folder).absolute())
     return json.dumps(
         {
-            "assignment": data,
+            "assignment": as_fields(placed),
             "objective": objective_data(objective),
             "meaning": meaning_data(meaning),
             "devices": devices,
@@ -107,7 +108,7 @@ class Alone(Handle):
 
     def __init__(self) -> None:
         """Rank 0 is as silent as the others."""
-        own = Assignment(
+        assignment = Assignment(
             trial=0,
             attempt=1,
             number=None,
@@ -117,7 +118,7 @@ class Alone(Handle):
             split_seed=0,
             folder=Path.cwd(),
         )
-        super().__init__(own, Objective("objective", True), Meaning(), lambda event: None)
+        super().__init__(assignment, Objective("objective", True), Meaning(), lambda event: None)
         self._speaks = self._plain = False
 
     @property
@@ -137,16 +138,15 @@ class Printing(Handle):
     """The handle of a program that a command started: what it reports, it prints."""
 
     def __init__(self, given: str) -> None:
-        """`given` is what `described` wrote."""
+        """`given` is what `describe` wrote."""
         try:
             data = json.loads(given)
-            fields = data["assignment"]
-            own = Assignment(**{**fields, "folder": Path(fields["folder"])})
+            assignment = as_assignment(data["assignment"])
             objective, meaning = objective_from(data["objective"]), meaning_from(data["meaning"])
             devices = tuple(data["devices"])
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise WorkloadError("run.bad_environment", name=VARIABLE, error=error) from None
-        super().__init__(own, objective, meaning, _print_event, devices)
+        super().__init__(assignment, objective, meaning, _print_event, devices)
         self._process = os.getpid()
         if self.start_step:
             Control(self).announce()  # else it is taken to start from nothing
@@ -193,9 +193,7 @@ def _print_event(event: Event) -> None:
     text = "".join(f"\n{json.dumps(line)}\n" for line in lines)
     with suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
-    data = text.encode("utf-8", "backslashreplace")
-    while data:
-        data = data[os.write(1, data) :]
+    write_all(1, text.encode("utf-8", "backslashreplace"))
 
 
 def _measurements(points: bytes) -> list[dict[str, Any]]:

@@ -81,9 +81,9 @@ class EarlyStopping:
     @classmethod
     def of(cls, results: Results) -> EarlyStopping:
         """With the finished trials of a round, and of the earlier rounds that are joined to it."""
-        made = cls(results.objective, results.meaning, len(results.studies))
-        made.learn(sorted(results.rows, key=lambda t: (t.origin is None, t.number or 0)))
-        return made
+        stopping = cls(results.objective, results.meaning, len(results.studies))
+        stopping.learn(sorted(results.rows, key=lambda t: (t.origin is None, t.number or 0)))
+        return stopping
 
     def learn(self, trials: Iterable[Trial]) -> None:
         """Add the curves of finished trials; others are counted if pruned, else passed over."""
@@ -98,7 +98,7 @@ class EarlyStopping:
                 continue
             total = self._total(trial.configuration) or int(curve.steps[-1])
             at = self._at(look_steps(total), curve)
-            row = _Finished(at, self._oriented(trial.value), is_spared(trial.seed))
+            row = _Finished(at, self._orient(trial.value), is_spared(trial.seed))
             self._finished.setdefault((trial.study, total), []).append(row)
 
     def catch_up(self, store: Store, round_id: int, now: float) -> None:
@@ -124,7 +124,7 @@ class EarlyStopping:
         """Watch a trial that starts, or resumes after the points of an earlier attempt."""
         curve = Curve(np.empty(0, np.int64), np.empty(0)) if before is None else before
         watched = _Watched(study, seed, self._total(configuration), curve)
-        self._running[trial] = replace(watched, passed=_passed(self._looks(watched), curve))
+        self._running[trial] = replace(watched, passed=_looks_passed(self._looks(watched), curve))
 
     def watch(self, claim: Claim, store: Store) -> None:
         """Watch a claimed trial, with what its earlier attempts logged."""
@@ -142,9 +142,9 @@ class EarlyStopping:
         curve = unpack(points, only=self._objective.metric).get(self._objective.metric)
         if watched is None or curve is None or not len(curve):
             return None
-        curve = _joined(watched.curve, curve)
+        curve = _join(watched.curve, curve)
         looks = self._looks(watched)
-        passed = _passed(looks, curve)
+        passed = _looks_passed(looks, curve)
         self._running[trial] = replace(watched, curve=curve, passed=passed)
         if passed <= watched.passed or trial in self._reasons or is_spared(watched.seed):
             return None
@@ -168,26 +168,26 @@ class EarlyStopping:
             return False
         return int(watched.curve.steps[-1]) >= (self._total_of(watched) or math.inf)
 
-    def ended(self, trial: int) -> Message | None:
+    def forget(self, trial: int) -> Message | None:
         """Forget a trial that has ended; the reason, where it was to be stopped from here."""
         self._running.pop(trial, None)
         return self._reasons.pop(trial, None)
 
     def bound(self, schedule: Schedule) -> Bound | None:
         """The bound for a study and schedule; None until every study has enough curves."""
-        own = self._bound(schedule)
+        rule = self._bound(schedule)
         ready = {study for study, total in self._finished if self._bound((study, total))}
-        return own if len(ready) >= self._studies else None
+        return rule if len(ready) >= self._studies else None
 
     def _bound(self, schedule: Schedule) -> Bound | None:
         rows = self._finished.get(schedule, [])
         known = self._bounds.get(schedule)
         if known is None or known[0] != len(rows):
-            known = (len(rows), self._made(schedule[0], rows))
+            known = (len(rows), self._compute_bound(schedule[0], rows))
             self._bounds[schedule] = known
         return known[1]
 
-    def _made(self, study: int, rows: list[_Finished]) -> Bound | None:
+    def _compute_bound(self, study: int, rows: list[_Finished]) -> Bound | None:
         if not rows:
             return None
         at, final = np.array([row.at for row in rows]), np.array([row.final for row in rows])
@@ -198,9 +198,9 @@ class EarlyStopping:
         facts = {
             "step": step,
             "metric": self._objective.metric,
-            "value": self._oriented(value),
-            "bound": self._oriented(rule.best_possible(place, value)),
-            "reference": self._oriented(rule.reference),
+            "value": self._orient(value),
+            "bound": self._orient(rule.best_possible(place, value)),
+            "reference": self._orient(rule.reference),
             "place": KTH,
             "curves": rule.curves,
         }
@@ -208,8 +208,8 @@ class EarlyStopping:
 
     def _total(self, configuration: Mapping[str, Value]) -> int | None:
         """The steps of a trial's schedule, where its configuration has them."""
-        found = configuration.get(self._length)
-        return found if type(found) is int and found > 0 else None
+        steps = configuration.get(self._length)
+        return steps if type(steps) is int and steps > 0 else None
 
     def _only_total(self, study: int) -> int:
         """The schedule that all finished trials of a study share; 0: there are several, or none."""
@@ -226,7 +226,7 @@ class EarlyStopping:
         oriented = np.asarray(-self._objective.sign * curve.values, dtype=np.float64)
         return values_at(looks, curve.steps, oriented, best=self._objective.at == "best")
 
-    def _oriented(self, value: float) -> float:
+    def _orient(self, value: float) -> float:
         """A value with the sign by which smaller is better, and back."""
         return -self._objective.sign * value
 
@@ -236,11 +236,11 @@ def is_spared(seed: int) -> bool:
     return derived(seed, "early stopping") < SPARED * SMALL
 
 
-def _passed(looks: tuple[int, ...], curve: Curve) -> int:
+def _looks_passed(looks: tuple[int, ...], curve: Curve) -> int:
     return sum(step <= curve.steps[-1] for step in looks) if len(curve) else 0
 
 
-def _joined(before: Curve, more: Curve) -> Curve:
+def _join(before: Curve, more: Curve) -> Curve:
     """With more points; those that an earlier attempt logged from their first step on go."""
     keep = int(np.searchsorted(before.steps, more.steps[0]))
     return Curve(

@@ -101,39 +101,39 @@ def evaluate(
         on_measured: receives each answer as it comes.
         progress: as for `tw.run`.
     """
-    tell = on_measured or (lambda one: None)
+    tell = on_measured or (lambda answer: None)
     watch = watcher_of(progress, workload)
-    chosen = _chosen(trials, with_, test)
+    chosen = _choose(trials, with_, test)
     with Store.open(workload.store, create=False) as store, contextlib.ExitStack() as stack:
         look = 1 + looks(store.evaluations(), workload.name) if test else 0
         records = {trial.identity: round_of(store, trial) for trial in chosen}
         jobs = [_job(store, records[trial.identity], trial, with_) for trial in chosen]
-        found: dict[int, Evaluated] = {}
+        answers: dict[int, Evaluated] = {}
         for job in jobs:
             if job.refused:
-                found[job.trial.identity] = Evaluated(job.trial, None, reason=job.refused)
-                tell(found[job.trial.identity])
+                answers[job.trial.identity] = Evaluated(job.trial, None, reason=job.refused)
+                tell(answers[job.trial.identity])
         passing = through(workload.store, "evaluate", trials=0, budget=workload.budget)
         stack.enter_context(passing)
-        for job, metrics, end in _worked(jobs, workload, with_, watch):
+        for job, metrics, end in _measure_all(jobs, workload, with_, watch):
             key = job.trial.identity
-            one = _judged(store, records[key], job, metrics, end)
-            if one.metrics:
+            answer = _judge(store, records[key], job, metrics, end)
+            if answer.metrics:
                 evaluation = Evaluation(
                     trial=key,
                     number=job.trial.number,
                     step=job.step,
-                    metrics=one.metrics,
+                    metrics=answer.metrics,
                     with_=_name_of(with_),
                     workload=workload.name,
                     objective=workload.objective.metric,
-                    value=one.proxy,
+                    value=answer.proxy,
                     look=look,
                 )
                 store.add_evaluation(records[key].id, evaluation)
-            found[key] = one
-            tell(one)
-    return tuple(found[trial.identity] for trial in chosen)
+            answers[key] = answer
+            tell(answer)
+    return tuple(answers[trial.identity] for trial in chosen)
 
 
 def _name_of(with_: Measure) -> str:
@@ -181,7 +181,7 @@ class _Job:
         )
 
 
-def _chosen(trials: Trial | Iterable[Trial], with_: Measure, test: bool) -> list[Trial]:
+def _choose(trials: Trial | Iterable[Trial], with_: Measure, test: bool) -> list[Trial]:
     given = [trials] if isinstance(trials, Trial) else list(trials)
     if not given or not all(isinstance(trial, Trial) for trial in given):
         raise DesignError("evaluate.not_trials", trials=trials)
@@ -193,7 +193,7 @@ def _chosen(trials: Trial | Iterable[Trial], with_: Measure, test: bool) -> list
 
 
 def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Job:
-    root = store.trial_root(Path(record.folder) if record.folder else None)
+    root = store.root_of(record)
     snapshot, folder = selected(root, trial, record.objective), inside(root, trial.folder)
     refused: Message | None = None
     clash = sorted(set(_FIELDS) & set(trial.configuration)) if isinstance(with_, Command) else []
@@ -206,22 +206,22 @@ def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Jo
     return _Job(trial, folder, snapshot, record, refused)
 
 
-def _worked(
+def _measure_all(
     jobs: list[_Job], workload: Workload, with_: Measure, watch: Watcher
 ) -> Iterator[tuple[_Job, dict[str, float | Measured], Outcome]]:
     """Let the workload's executor measure, and give each job's metrics when it has ended."""
     command = isinstance(with_, Command)
     train = with_ if isinstance(with_, Command) else Measuring(with_)
-    own = replace(workload, train=train)
+    measuring = replace(workload, train=train)
     open_ = {job.trial.identity: job for job in jobs if not job.refused}
     metrics: dict[int, dict[str, float | Measured]] = {key: {} for key in open_}
     executor = executor_of(workload)
-    shown = _Shown(watch, open_)
+    display = _Display(watch, open_)
     try:
-        executor.start(own, [job.assignment(command) for job in open_.values()])
+        executor.start(measuring, [job.assignment(command) for job in open_.values()])
         while open_:
             for event in executor.events(WAIT_S):
-                shown.take(event)
+                display.take(event)
                 if isinstance(event, Logged):
                     for name, curve in unpack(event.points).items():
                         last = float(curve.values[-1])
@@ -230,19 +230,19 @@ def _worked(
                     yield open_.pop(event.trial), metrics[event.trial], event.outcome
     finally:
         executor.close()
-        shown.close()
+        display.close()
 
 
-class _Shown:
+class _Display:
     """An evaluation as a watcher sees it: each checkpoint is a trial."""
 
     def __init__(self, watch: Watcher, jobs: Mapping[int, _Job]) -> None:
         """Begins at once, unless there is nothing to measure."""
         self._watch, self._jobs, self._since = watch, dict(jobs), time.monotonic()
         self._running, self._ended = 0, 0
-        for one in list(jobs.values())[:1]:
-            metric = one.round.objective.metric
-            name, objective = one.round.name, str(one.round.objective)
+        for job in list(jobs.values())[:1]:
+            metric = job.round.objective.metric
+            name, objective = job.round.name, str(job.round.objective)
             watch.began(
                 RoundStarted(
                     name=name,
@@ -277,17 +277,17 @@ class _Shown:
             self._watch.closed(Summary(why, seconds=seconds, ended=self._ended))
 
 
-def _judged(
+def _judge(
     store: Store, record: RoundRecord, job: _Job, metrics: dict[str, float | Measured], end: Outcome
 ) -> Evaluated:
     """What an evaluation came to; names that training has logged are refused."""
     trial, objective = job.trial, _proxy(job, record.objective.metric)
-    one = Evaluated(trial, job.step, metrics, objective)
+    answer = Evaluated(trial, job.step, metrics, objective)
     if end.status != "completed":
         cause = end.reason or Message("evaluation.ended", {"outcome": end.status})
-        return replace(one, metrics={}, reason=cause, detail=end.detail)
+        return replace(answer, metrics={}, reason=cause, detail=end.detail)
     if not metrics:
-        return replace(one, reason=Message("evaluation.nothing_measured"))
+        return replace(answer, reason=Message("evaluation.nothing_measured"))
     before = {
         name
         for earlier in store.evaluations(record.id)
@@ -297,8 +297,8 @@ def _judged(
     taken = sorted(set(metrics) & (set(trial.curves) - before))
     if taken:
         reason = Message("evaluation.metric_taken", {"metric": taken[0]})
-        return replace(one, metrics={}, reason=reason)
-    return one
+        return replace(answer, metrics={}, reason=reason)
+    return answer
 
 
 def _proxy(job: _Job, metric: str) -> float | None:

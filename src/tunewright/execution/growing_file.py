@@ -79,7 +79,9 @@ class FileReader:
     def read(self) -> list[Reading]:
         """The measurements that have come since the last call."""
         if EVENTS in PurePosixPath(self._file.path).name:
-            return [one for row in self._events() if (one := self._reading(row)) is not None]
+            return [
+                reading for row in self._events() if (reading := self._reading(row)) is not None
+            ]
         try:
             path = self._newest()
             if path is None:
@@ -91,11 +93,11 @@ class FileReader:
             if path != self._path:
                 self._path, self._at, self._head = path, 0, b""
             whole = path.suffix == ".json"
-            rows = self._whole(path) if whole else self._added(path, state.st_size)
+            rows = self._whole(path) if whole else self._new_rows(path, state.st_size)
             self._stamp = stamp
         except OSError:
             return []  # being replaced: the next look finds it
-        return [one for row in rows if (one := self._reading(row)) is not None]
+        return [reading for row in rows if (reading := self._reading(row)) is not None]
 
     def _events(self) -> list[Mapping[str, Any]]:
         """The scalars that event files have gained, a row per step; a run may write several."""
@@ -105,19 +107,19 @@ class FileReader:
                 size, start = path.stat().st_size, self._ends.get(path, 0)
                 if size == start or size > LARGEST:
                     continue
-                found = read_events(path, start if size > start else 0)
+                events = read_events(path, start if size > start else 0)
             except OSError:
                 continue
-            self._ends[path] = found.end
+            self._ends[path] = events.end
             prefix = tag_prefix(path.parent.name)
-            for tag, step, value in found.scalars:
+            for tag, step, value in events.scalars:
                 rows.setdefault(step, {})[prefix + tag] = value
         known = self._file.step or STEPS[0]
         return [{known: step, **rows[step]} for step in sorted(rows)]
 
     def _newest(self) -> Path | None:
-        found = [path for path in self._folder.glob(self._file.path) if path.is_file()]
-        return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
+        files = [path for path in self._folder.glob(self._file.path) if path.is_file()]
+        return max(files, key=lambda path: path.stat().st_mtime_ns, default=None)
 
     def _whole(self, path: Path) -> list[Mapping[str, Any]]:
         """The rows of a document that is rewritten each time; none while it is torn."""
@@ -128,7 +130,7 @@ class FileReader:
         rows = data.get(_HISTORY, data.get("history")) if isinstance(data, dict) else data
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
-    def _added(self, path: Path, size: int) -> list[Mapping[str, Any]]:
+    def _new_rows(self, path: Path, size: int) -> list[Mapping[str, Any]]:
         """The rows of lines that are complete now."""
         with path.open("rb") as file:
             head = file.read(HEAD)

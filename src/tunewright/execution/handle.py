@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 from tunewright import snapshot
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Value, is_storable
-from tunewright.errors import BadValue, Ended, WorkloadError
+from tunewright.design.ranges import Value
+from tunewright.errors import BadValue, Ended, Stopped, WorkloadError
 from tunewright.execution import cadence as due
 from tunewright.execution.best_saved import BestSaved
 from tunewright.execution.cadence import went_back
-from tunewright.execution.conclude import watched_metrics
+from tunewright.execution.conclude import metrics_to_watch
 from tunewright.execution.executors.executor import (
     Applied,
     Assignment,
@@ -30,25 +30,23 @@ from tunewright.execution.executors.executor import (
     Saved,
 )
 from tunewright.execution.points import MOST_POINTS, Points
-from tunewright.execution.processes.seeding import rank
-from tunewright.execution.processes.stop_request import Stopping
+from tunewright.execution.processes.surroundings import rank
 from tunewright.execution.reported_values import (
     LARGEST_STEP,
     as_count,
+    as_name,
     as_number,
     as_step,
-    bad_name,
-    detached,
+    detach,
     on_device,
     plain_values,
-    shown,
+    short_text,
 )
 from tunewright.measured import Measured
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
 
 FOLDER = "snapshots"  # of run.save, inside the trial folder
-_LONGEST_NAME = 200  # characters of a metric's name
 _NOT_BEGUN = sys.maxsize  # lowest step allowed before the first: any step then takes the long way
 
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
@@ -97,8 +95,8 @@ class Handle:
         self._best = BestSaved(objective)
         self._points = Points(
             lambda packed: tell(Logged(self._trial, self.attempt, packed)),
-            watched := frozenset(watched_metrics(objective, meaning)),
-            self._best.heard,
+            watched := frozenset(metrics_to_watch(objective, meaning)),
+            self._best.hear,
         )
         self._watched = watched
         self._steps_name = meaning.name("max_train_steps")
@@ -111,7 +109,7 @@ class Handle:
         self._lowest = _NOT_BEGUN  # the last step logged: none may lie below it
         self._total: int | None = None  # of run.steps
         self._step: int | None = None  # where run.steps stands
-        self._stop = Stopping()
+        self._stop = StopRequest()
         self._over: Ended | None = None
         self._foreign = False  # a copy in a forked child
         self._plain = self._speaks  # nothing of the above needs a look: the fast path's one test
@@ -164,18 +162,18 @@ class Handle:
 
     def resumed_at(self, step: int) -> None:
         """Report that the program resumes from a checkpoint that it wrote itself, at `step`."""
-        if self._begun:
+        if self._has_begun:
             raise WorkloadError("run.resumed_at_too_late", step=step)
         self._saved, self._start = None, as_step(step)
         self._announce()
 
     @property
-    def _begun(self) -> bool:
+    def _has_begun(self) -> bool:
         return self._step is not None or self._lowest != _NOT_BEGUN
 
     def _begin(self) -> None:
         """At the first step: a program that did not take its saved state starts from nothing."""
-        if self._saved is not None and not self._restored and not self._begun and self._start:
+        if self._saved is not None and not self._restored and not self._has_begun and self._start:
             self._start = 0
             note = Message("run.not_restored", {"number": self.number, "step": self._saved.step})
             print(f"tunewright: {note}", file=sys.stderr)
@@ -186,10 +184,10 @@ class Handle:
     def _max_train_steps(self) -> int:
         if self._total is not None:
             return self._total
-        found = self.configuration.get(self._steps_name)
-        if found is None:
+        steps = self.configuration.get(self._steps_name)
+        if steps is None:
             raise WorkloadError("run.steps_unknown", name=self._steps_name)
-        return as_count(found)
+        return as_count(steps)
 
     # ---- logging
 
@@ -211,13 +209,13 @@ class Handle:
             points, diverged = self._points, None
             for name, value in (named if metrics is None else _both(metrics, named)).items():
                 if name not in self._names:
-                    self._check_name(name)
+                    self._names.add(as_name(name))
                 number = value
                 if type(value) is not float:
                     if isinstance(value, Measured):
                         number = value.value
                     elif on_device(value):
-                        points.hold(step, name, detached(name, value))
+                        points.hold(step, name, detach(name, value))
                         continue
                     else:
                         number = value = as_number(name, value)
@@ -250,7 +248,7 @@ class Handle:
                 self.log(step)
         for name in metrics:
             if name not in self._names:
-                self._check_name(name)
+                self._names.add(as_name(name))
         points.add_columns(list(steps), {name: list(of) for name, of in metrics.items()})
         if len(points) > MOST_POINTS:
             points.flush()
@@ -263,13 +261,6 @@ class Handle:
         before = self._start if first else self._lowest
         if as_step(step) < before:
             raise went_back(self.number, step, before, resumed=first)
-
-    def _check_name(self, name: object) -> None:
-        if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
-            raise bad_name(name, "length")
-        if not is_storable(name) or not name.isprintable():
-            raise bad_name(name, "unprintable")
-        self._names.add(name)
 
     def applied(self, values: Mapping[str, Any] | None = None, **named: Any) -> None:
         """Report the values that the program really uses: `run.applied(lr=optimizer_lr)`.
@@ -311,7 +302,7 @@ class Handle:
         `run.save(state, best=3)`.
         """
         self._stop.saves = True
-        if self._stop.asked:
+        if self._stop.requested:
             self._look(step)
             self._stop.tell(step)
             return True
@@ -322,7 +313,7 @@ class Handle:
 
     def next_due(self, first: int, evaluates: bool = True) -> int:
         """The first step from `first` on at which to save, or to evaluate where it `evaluates`."""
-        if self._stop.asked:
+        if self._stop.requested:
             return first
         total = self._max_train_steps()
         every = [due.period(total, due.SNAPSHOTS), *([self.eval_every] if evaluates else [])]
@@ -359,7 +350,7 @@ class Handle:
         relative = written.path.relative_to(self.folder).as_posix()
         self._tell(Saved(self._trial, self.attempt, written.step, relative, written.sha256))
         try:
-            self._stop.saved(at)
+            self._stop.note_saved(at)
         except Ended as reason:
             self._end(reason)
 
@@ -368,7 +359,7 @@ class Handle:
         """The state saved by an earlier attempt, on the CPU; None at a fresh start."""
         if self._saved is None:
             return None
-        if not self._restored and self._begun:
+        if not self._restored and self._has_begun:
             raise WorkloadError("run.restored_too_late")
         self._restored = True
         return snapshot.load(self._saved)
@@ -376,7 +367,7 @@ class Handle:
     @property
     def stop_asked(self) -> bool:
         """Whether somebody has asked this trial to stop."""
-        return self._stop.asked
+        return self._stop.requested
 
     def flush(self) -> None:
         """Send everything logged so far, also what is still on a device."""
@@ -445,12 +436,13 @@ class Control:
 
     def ask_stop(self) -> None:
         """Make `save_due` true and end the trial once it has saved; callable from any thread."""
-        self.run._stop.asked = True
+        self.run._stop.requested = True
         self.run._plain = False
 
-    def is_of(self, trial: int, attempt: int) -> bool:
-        """Whether the handle belongs to this attempt; `trial` is the store's key."""
-        return (self.run._trial, self.run.attempt) == (trial, attempt)
+    @property
+    def names(self) -> tuple[int, int]:
+        """The trial, by the store's key, and the attempt that the handle belongs to."""
+        return self.run._trial, self.run.attempt
 
     @property
     def over(self) -> Ended | None:
@@ -478,9 +470,41 @@ class Control:
         run._tell(Saved(run._trial, run.attempt, step, path, sha256))
 
 
+class StopRequest:
+    """Cooperative stop of one training program: request, time to save, end."""
+
+    def __init__(self) -> None:
+        """Nothing was asked for yet."""
+        self.requested = False
+        self.saves = False  # whether this program ever asks when to save, or saves
+        self._tell_step: int | None = None
+
+    def tell(self, step: int) -> None:
+        """The program learns at this step that it should save."""
+        self._tell_step = step
+
+    def check(self, step: int, first_save: float) -> None:
+        """End a program that continues after the request, or that would never save.
+
+        By `first_save` a program that saves at all would have asked for the first time.
+        """
+        if not self.requested:
+            return
+        if self._tell_step is not None and step > self._tell_step:
+            # it has saved in its own way, or it will not
+            raise Stopped(Message("stopped.after_step", {"step": self._tell_step}))
+        if not self.saves and step > first_save:
+            raise Stopped(Message("stopped.without_snapshot", {"step": step}))
+
+    def note_saved(self, step: int) -> None:
+        """The program has saved: if it was asked to stop, this is the moment."""
+        if self.requested:
+            raise Stopped(Message("stopped.after_saving", {"step": step}))
+
+
 def _both(metrics: Mapping[str, Any], named: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(metrics, Mapping):
-        raise BadValue(Message("metrics.not_a_mapping", {"value": shown(metrics)}))
+        raise BadValue(Message("metrics.not_a_mapping", {"value": short_text(metrics)}))
     return {**metrics, **named}
 
 

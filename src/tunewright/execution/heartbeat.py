@@ -11,7 +11,6 @@ import math
 import os
 import threading
 from collections.abc import Iterator
-from types import TracebackType
 
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.execution.retry import from_server
@@ -40,12 +39,7 @@ class Heartbeat:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """End the thread, and wait for a beat under way."""
         self._over.set()
         self._thread.join()
@@ -67,21 +61,21 @@ class Heartbeat:
             except OutOfDate as error:
                 if worker is self.worker:  # else it was renewed meanwhile
                     self.lost = error
-            except StoreError as error:
+            except (StoreError, OSError) as error:  # a thread that ended would look like a death
                 log.debug("a beat did not reach the store: %s", error)
 
 
 def lease_s() -> float:
     """How long an owner may be silent before it is taken for dead, in seconds."""
-    said = os.environ.get(LEASE_VARIABLE, "")
-    if not said:
+    text = os.environ.get(LEASE_VARIABLE, "")
+    if not text:
         return LEASE_S
     try:
-        seconds = float(said)
+        seconds = float(text)
     except ValueError:
         seconds = math.nan
     if not 0.5 <= seconds < math.inf:
-        raise StoreError("lease.bad_seconds", variable=LEASE_VARIABLE, value=said)
+        raise StoreError("lease.bad_seconds", variable=LEASE_VARIABLE, value=text)
     return seconds
 
 

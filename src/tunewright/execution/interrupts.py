@@ -6,34 +6,32 @@ import signal
 import threading
 from collections.abc import Callable
 from enum import IntEnum
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 
-class Wish(IntEnum):
-    """What the person (or the machine's scheduler) wants of the supervisor."""
+class Interrupt(IntEnum):
+    """How soon the user (or the machine's scheduler) wants the round to end."""
 
-    GO_ON = 0
+    NONE = 0
     FINISH = 1  # no new trials, the running ones finish
     STOP = 2  # the running ones are asked to save and ended after the grace period
     AT_ONCE = 3  # without waiting for the grace period
 
 
 class Interrupts:
-    """Turns signals into wishes inside a `with` block, and puts the old handlers back after it.
+    """Counts signals inside a `with` block, and puts the old handlers back after it.
 
-    Python allows handlers in the main thread only; elsewhere the block changes nothing and the wish
-    stays as it is.
+    Python allows handlers in the main thread only; elsewhere the block changes nothing.
     """
 
-    def __init__(self, on_change: Callable[[Wish], None] | None = None) -> None:
-        """`on_change` is called from the signal handler itself: it must be short and must not lock.
-
-        An executor that trains in this very thread can be reached in no other way.
-        """
-        self.wish = Wish.GO_ON
+    def __init__(self) -> None:
+        """Nothing was caught yet."""
+        self.level = Interrupt.NONE
         self.terminated = False  # by SIGTERM rather than from the keyboard
-        self.on_change = on_change
+        # called from the signal handler itself, so that it must be short and must not lock: an
+        # executor that trains in this very thread can be reached in no other way
+        self.on_change: Callable[[Interrupt], None] = lambda level: None
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupts:
@@ -43,12 +41,7 @@ class Interrupts:
                 self._before[number] = signal.signal(number, self._handle)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Put the old handlers back."""
         for number, handler in self._before.items():
             # a handler that was not set from Python reads as None and cannot be put back as such
@@ -58,8 +51,7 @@ class Interrupts:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if number == signal.SIGTERM:
             self.terminated = True
-            self.wish = max(self.wish, Wish.STOP)
+            self.level = max(self.level, Interrupt.STOP)
         else:
-            self.wish = Wish(min(self.wish + 1, Wish.AT_ONCE))
-        if self.on_change is not None:
-            self.on_change(self.wish)
+            self.level = Interrupt(min(self.level + 1, Interrupt.AT_ONCE))
+        self.on_change(self.level)

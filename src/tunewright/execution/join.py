@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.execution.run import heed, supervised
+from tunewright.execution.run import report_end, run_round
 from tunewright.execution.workload import Workload
 from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.halton import Halton
@@ -54,11 +54,16 @@ def worker(
     name = round.name if isinstance(round, Round) else round
     if not isinstance(name, str):
         raise DesignError("join.not_a_round", round=round)
-    asked, begun = as_begun(workload.store, name, search)
-    results, summary, wish = supervised(
-        asked, workload, search=begun, max_hours=max_hours, join=True, early_stopping=early_stopping
+    declared, first_search = as_begun(workload.store, name, search)
+    results, summary, interrupt = run_round(
+        declared,
+        workload,
+        search=first_search,
+        max_hours=max_hours,
+        join=True,
+        early_stopping=early_stopping,
     )
-    heed(name, summary, wish)
+    report_end(name, summary, interrupt)
     return results
 
 

@@ -25,7 +25,7 @@ def evaluations_of(steps: float | None, eval_every: int | None = None) -> float 
     return max(1.0, steps // (eval_every or period(int(steps), EVALUATIONS)))
 
 
-def known_timings(
+def timings_of(
     store: Store, program: str, beside: str = "", eval_every: int | None = None
 ) -> tuple[Timing, ...]:
     """The completed trials of this program, latest round first, with their numbers of steps.
@@ -33,25 +33,31 @@ def known_timings(
     Trials without a number of steps are left out: they are comparable with nothing. `beside` names
     a round that does not count.
     """
-    found: list[Timing] = []
+    timings: list[Timing] = []
     try:
-        others = [one for one in store.rounds() if one.command == program]
-        others = [one for one in others if one.name != beside and one.counts.get("completed")]
-        for one in sorted(others, key=lambda one: one.created, reverse=True)[:_MOST_ROUNDS]:
-            steps, batch = (one.meaning.name(n) for n in ("max_train_steps", "batch_size"))
-            for trial in store.claimed(one).trials:
+        others = [record for record in store.rounds() if record.command == program]
+        others = [
+            record for record in others if record.name != beside and record.counts.get("completed")
+        ]
+        for record in sorted(others, key=lambda record: record.created, reverse=True)[
+            :_MOST_ROUNDS
+        ]:
+            steps, batch = (record.meaning.name(n) for n in ("max_train_steps", "batch_size"))
+            for trial in store.claimed(record).trials:
                 length = length_of(trial.configuration, steps)
                 if trial.status == "completed" and length:
                     size = length_of(trial.configuration, batch)
                     examples = None if size is None else size * length
                     often = evaluations_of(length, eval_every)
-                    found.append(Timing(trial.seconds, length, often, examples))
+                    timings.append(Timing(trial.seconds, length, often, examples))
     except StoreError:  # an estimate is not worth a round that does not begin
         return ()
-    return tuple(found[:_MOST_TRIALS])
+    return tuple(timings[:_MOST_TRIALS])
 
 
-def known_seconds(store: Store, round: Round, program: str, meaning: Meaning) -> tuple[float, ...]:
+def seconds_elsewhere(
+    store: Store, round: Round, program: str, meaning: Meaning
+) -> tuple[float, ...]:
     """The lengths of completed trials of this program in other rounds, latest round first.
 
     Only trials that trained for as many steps as some trial of this round would count; without a
@@ -60,8 +66,8 @@ def known_seconds(store: Store, round: Round, program: str, meaning: Meaning) ->
     lengths = round_lengths(round, meaning)
     if not lengths:
         return ()
-    known = known_timings(store, program, beside=round.name)
-    return tuple(one.seconds for one in known if one.steps in lengths)
+    known = timings_of(store, program, beside=round.name)
+    return tuple(timing.seconds for timing in known if timing.steps in lengths)
 
 
 def round_lengths(round: Round, meaning: Meaning) -> frozenset[float]:
@@ -71,4 +77,4 @@ def round_lengths(round: Round, meaning: Meaning) -> frozenset[float]:
         length_of({**{f.name: f.value for f in study.fixed}, **study.scientific}, name)
         for study in round.studies
     )
-    return frozenset(one for one in lengths if one is not None)
+    return frozenset(length for length in lengths if length is not None)

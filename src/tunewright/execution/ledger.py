@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 class Committed:
     """What became of some accounts: in the store, or refused since their lease was lost."""
 
-    settled: list[Account] = field(default_factory=list)
+    written: list[Account] = field(default_factory=list)
     lost: list[Account] = field(default_factory=list)
 
 
@@ -77,13 +77,13 @@ class Ledger:
         along. If none on the disk is recorded, a hole is better than much training done again.
         """
         known = {PurePosixPath(saved.path).name for saved in self._store.snapshots(claim.trial)}
-        found = snapshot.listed(folder / SNAPSHOTS)
-        last = found[:_LAST]  # the best one may be recorded and much older
+        snapshots = snapshot.listed(folder / SNAPSHOTS)
+        last = snapshots[:_LAST]  # the best one may be recorded and much older
         recorded = [at for at, saved in enumerate(last) if saved.path.name in known]
         if recorded:
             unrecorded = last[: recorded[0]]
-        elif found and _seconds_between(folder / TRIAL_FILE, found[0].path) < _REDONE_S:
-            unrecorded = [saved for saved in found if saved.path.name not in known]
+        elif snapshots and _seconds_between(folder / TRIAL_FILE, snapshots[0].path) < _REDONE_S:
+            unrecorded = [saved for saved in snapshots if saved.path.name not in known]
         else:
             unrecorded = []
         for each in unrecorded:
@@ -105,10 +105,10 @@ class Ledger:
             done = True
         if not done:
             return Committed()
-        settled = [account for account in accounts if account not in lost]
-        for account in settled:
+        written = [account for account in accounts if account not in lost]
+        for account in written:
             account.settle(now)
-        return Committed(settled, lost)
+        return Committed(written, lost)
 
     def spool(self, ended: Sequence[Account]) -> None:
         """Leave these ends in the trial folders; without space only the store gets them."""
@@ -170,5 +170,5 @@ def _seconds_between(begin: Path, end: Path) -> float:
 
 def spool(account: Account, root: Path) -> None:
     """Write an attempt's end, with the points the store may not have, to its trial folder."""
-    write_result(inside(root, account.claim.folder), account.ended())
+    write_result(inside(root, account.claim.folder), account.end_event())
     account.spooled = True

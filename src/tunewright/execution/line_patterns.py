@@ -63,13 +63,13 @@ class LineReader:
             match = pattern.search(line)
             if match is None:
                 continue
-            found = {name: number(text) for name, text in match.groupdict().items()}
-            step = found.pop(STEP, None)
+            numbers = {name: number(text) for name, text in match.groupdict().items()}
+            step = numbers.pop(STEP, None)
             if step is not None and step >= 0 and step.is_integer():
                 self._step = int(step)
             elif not self._clocked and at == 0:
                 self._step += 1
-            metrics |= {name: value for name, value in found.items() if value is not None}
+            metrics |= {name: value for name, value in numbers.items() if value is not None}
         return Reading(self._step, metrics) if metrics else None
 
 
@@ -109,7 +109,7 @@ def problems(patterns: Sequence[object]) -> Iterator[Message]:
         if why := slow(pattern):
             yield Message("read.slow", {"pattern": pattern, "why": why, "most": _MOST_ANY})
     if patterns and named == {STEP}:
-        yield Message("read.step_alone", {"patterns": [str(one) for one in patterns]})
+        yield Message("read.step_alone", {"patterns": [str(each) for each in patterns]})
 
 
 def slow(pattern: str) -> str:

@@ -21,7 +21,7 @@ _ANY = r".*?"
 _FULL = r"100%\|"
 _MOST_LINES = 400  # of the log that are looked at
 MOST = 3  # patterns
-_FOUND = re.compile(
+_VALUE = re.compile(
     r"(?<![\w.])[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]*\w)|(?<!\w)(?:nan|inf)(?!\w)"
 )
 _BREAKS = re.compile(r"[^\w\s./@-]|\s-+\s|\s{3,}|\t")  # a name does not reach across these
@@ -75,23 +75,23 @@ def propose(log: str, metric: str) -> tuple[str, ...]:
     >>> propose("step 0: val loss 4.1823\\nstep 10: val loss 3.9", "val_loss")
     ('\\\\bstep\\\\s+(?P<step>\\\\d+):\\\\s+val\\\\s+loss\\\\s+(?P<val_loss>[-+.\\\\w]+)',)
     """
-    texts = [COLOURS.sub("", one).strip() for one in re.split(r"[\r\n]+", log)]
-    texts = [one for one in texts if one and len(one) <= LONGEST][:_MOST_LINES]
+    texts = [COLOURS.sub("", line).strip() for line in re.split(r"[\r\n]+", log)]
+    texts = [text for text in texts if text and len(text) <= LONGEST][:_MOST_LINES]
     lines = [line for text in texts if (line := _line(text, metric)).fields]
     groups: dict[tuple[str, ...], list[Line]] = {}
     for line in lines:
         if line.metrics:
             groups.setdefault(line.names, []).append(line)
-    ranked = sorted(groups.items(), key=lambda one: (metric not in one[0], -len(one[1])))
+    ranked = sorted(groups.items(), key=lambda group: (metric not in group[0], -len(group[1])))
     chosen: list[str] = []
     if ranked and STEP not in ranked[0][0]:
         chosen += _clock(lines, ranked)
-    for names, own in ranked:
+    for names, members in ranked:
         if len(chosen) == MOST:
             break
         if not set(names) - {STEP} - _names(chosen):
             continue  # another line has them already
-        pattern = _pattern(own)
+        pattern = _pattern(members)
         if pattern and _reads([*chosen, pattern], texts):
             chosen.append(pattern)
     return tuple(chosen) if _names(chosen) - {STEP} and _reads(chosen, texts) else ()
@@ -112,7 +112,7 @@ def _clock(
         return [pattern]
     if elsewhere:
         return []  # a line with metrics has the step
-    commonest = max(ranked, key=lambda one: len(one[1]))[1]
+    commonest = max(ranked, key=lambda group: len(group[1]))[1]
     pattern = _pattern(commonest)
     return [pattern] if pattern else []
 
@@ -136,16 +136,16 @@ def _reads(patterns: Sequence[str], texts: Sequence[str]) -> bool:
 
 
 def _line(text: str, metric: str) -> Line:
-    found: list[Field] = []
+    fields: list[Field] = []
     end = 0
-    for match in _FOUND.finditer(text):
+    for match in _VALUE.finditer(text):
         field = _field(text, end, match, metric)
-        if field is not None and field.name not in {one.name for one in found}:
-            found.append(field)
+        if field is not None and field.name not in {known.name for known in fields}:
+            fields.append(field)
         end = match.end()
-    if all(_ALONG.search(one.name) or one.name == STEP for one in found):
-        found = [one for one in found if one.name == STEP]  # a rate alone is no measurement
-    return Line(text, tuple(found))
+    if all(_ALONG.search(known.name) or known.name == STEP for known in fields):
+        fields = [known for known in fields if known.name == STEP]  # a rate alone is no measurement
+    return Line(text, tuple(fields))
 
 
 def _field(text: str, begin: int, match: re.Match[str], metric: str) -> Field | None:
@@ -159,7 +159,7 @@ def _field(text: str, begin: int, match: re.Match[str], metric: str) -> Field | 
     words = list(re.finditer(r"[A-Za-z][\w./@-]*", trimmed[start:]))
     if not words or words[-1].end() != len(trimmed[start:]):
         return None
-    named = _named([word.group() for word in words], match.group(), metric)
+    named = _name_in([word.group() for word in words], match.group(), metric)
     if named is None:
         return None
     name, used = named
@@ -168,7 +168,7 @@ def _field(text: str, begin: int, match: re.Match[str], metric: str) -> Field | 
     return Field(name, key, first, match.start(), match.end(), float(match.group()))
 
 
-def _named(words: list[str], number: str, metric: str) -> tuple[str, int] | None:
+def _name_in(words: list[str], number: str, metric: str) -> tuple[str, int] | None:
     """The metric's name (or `step`) in the last of these words, and how many of them are used."""
     last = _plain(words[-1])
     if last in STEPS and number.isdigit():
@@ -199,7 +199,7 @@ def _alike(name: str, metric: str) -> bool:
 
 def _pattern(lines: Sequence[Line]) -> str:
     """One pattern for lines with the same fields; empty if they differ too much."""
-    made = r"\b"
+    pattern = r"\b"
     full = any("100%|" in line.text for line in lines)
     lines = [line for line in lines if not full or "100%|" in line.text]
     begins = [line.fields[0].begin for line in lines]
@@ -207,7 +207,7 @@ def _pattern(lines: Sequence[Line]) -> str:
         ends = [line.fields[place].number for line in lines]
         between = {_literal(line.text[b:e]) for line, b, e in zip(lines, begins, ends, strict=True)}
         if len(between) == 1:
-            made += between.pop()
+            pattern += between.pop()
         else:
             keys = {
                 _literal(line.text[line.fields[place].begin : line.fields[place].number])
@@ -216,17 +216,17 @@ def _pattern(lines: Sequence[Line]) -> str:
             if len(keys) > 1:
                 return ""
             # of a progress bar only the whole one: before it, values are the last epoch's
-            made += (_ANY + _FULL if full else "") + _ANY + keys.pop()
-        made += f"(?P<{field.name}>{_WHOLE if field.name == STEP else _NUMBER})"
+            pattern += (_ANY + _FULL if full else "") + _ANY + keys.pop()
+        pattern += f"(?P<{field.name}>{_WHOLE if field.name == STEP else _NUMBER})"
         begins = [line.fields[place].end for line in lines]
-    return made
+    return pattern
 
 
 def _literal(text: str) -> str:
     """Text as a pattern: other numbers may change, and so may the width of spaces."""
-    made, end = "", 0
-    for match in re.finditer(rf"{_FOUND.pattern}|\s+", text):
-        made += re.escape(text[end : match.start()])
-        made += r"\s+" if match.group().isspace() else _NUMBER
+    pattern, end = "", 0
+    for match in re.finditer(rf"{_VALUE.pattern}|\s+", text):
+        pattern += re.escape(text[end : match.start()])
+        pattern += r"\s+" if match.group().isspace() else _NUMBER
         end = match.end()
-    return made + re.escape(text[end:])
+    return pattern + re.escape(text[end:])

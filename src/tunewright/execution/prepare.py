@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,14 +12,12 @@ from tunewright.design.names import Meaning, guess_note
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.execution.cadence import EVALUATIONS, period
 from tunewright.execution.command import CONFIG_FILE, FACTS, Command, Fact, is_reserved
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.search.search import Positional, Search, Suggestion, vet
-from tunewright.store.claims import At, Suggestions
+from tunewright.search.search import Search, vet
 from tunewright.store.store import Store
 
 
@@ -40,7 +38,7 @@ def refused(
     """Every reason why a workload cannot run a round; `elsewhere` names what is given besides."""
     workload = workload.given(round.names)
     accepts = workload.accepts
-    found = refusals(
+    problems = refusals(
         round,
         workload.objective,
         workload.meaning,
@@ -48,10 +46,10 @@ def refused(
         accepts.needed(round.names).difference(elsewhere),
         accepts.takes_anything,
     )
-    return [*_reserved(round, workload), *found]
+    return [*_name_clashes(round, workload), *problems]
 
 
-def _reserved(round: Round, workload: Workload) -> Iterator[Message]:
+def _name_clashes(round: Round, workload: Workload) -> Iterator[Message]:
     """Hyperparameters by a name under which the program receives something else."""
     if isinstance(workload.train, Command):
         taken = [name for name in round.names if is_reserved(name)]
@@ -80,8 +78,8 @@ def advice(round: Round, workload: Workload, store: Store | None = None) -> tupl
     The store has what the round continues.
     """
     known = workload.given(round.names)
-    found = notes_on(round, known.objective, known.meaning)
-    return (*found, *continued_notes(store, round, known.meaning, known.name))
+    notes = notes_on(round, known.objective, known.meaning)
+    return (*notes, *notes_on_earlier(store, round, known.meaning, known.name))
 
 
 def notes_on(round: Round, objective: Objective, meaning: Meaning) -> tuple[Message, ...]:
@@ -89,7 +87,7 @@ def notes_on(round: Round, objective: Objective, meaning: Meaning) -> tuple[Mess
     return (*guess_note(meaning), *advise(round, objective, meaning))
 
 
-def continued_notes(
+def notes_on_earlier(
     store: Store | None, round: Round, meaning: Meaning, workload: str = ""
 ) -> tuple[Message, ...]:
     """What the round that it continues makes of it: settings that were tuned for another one."""
@@ -104,34 +102,20 @@ def continued_notes(
     return notes_on_continued(round, earlier, meaning, probed)
 
 
-def suggestions(search: Search) -> Suggestions | None:
-    """How the store asks for a study's first configurations; None for an adaptive search."""
-    if search.adaptive:
-        return None
-
-    def first(study: Study, count: int) -> Sequence[Suggestion]:
-        return search.suggest(study, (), count)
-
-    return first
-
-
-def by_position(search: Search) -> At | None:
-    """How the store asks for the configuration at any position; None where a search knows none."""
-    return search.at if isinstance(search, Positional) and not search.adaptive else None
-
-
-def started(workload: Workload, configuration: Mapping[str, Value], seed: int, folder: Path) -> str:
+def command_line(
+    workload: Workload, configuration: Mapping[str, Value], seed: int, folder: Path
+) -> str:
     """The command line or the call of a trial, as its program is started.
 
     Devices and ports differ from attempt to attempt: their fields stay. `tunewright again` fills in
     all of them.
     """
     if isinstance(workload.train, Command):
-        own: dict[str, Fact] = {name: f"{{run.{name}}}" for name in FACTS}
-        own |= {"seed": seed, "start_step": 0, "folder": str(folder)}
+        facts: dict[str, Fact] = {name: f"{{run.{name}}}" for name in FACTS}
+        facts |= {"seed": seed, "start_step": 0, "folder": str(folder)}
         every = _eval_every(workload, configuration)
-        own |= {} if every is None else {"eval_every": every}
-        words = workload.train.filled(configuration, own, str(folder / CONFIG_FILE))
+        facts |= {} if every is None else {"eval_every": every}
+        words = workload.train.filled(configuration, facts, str(folder / CONFIG_FILE))
         return shlex.join(words)
     given = "".join(f", {name}={value!r}" for name, value in configuration.items())
     return f"{workload.name}(run{given})  # seed {seed}"

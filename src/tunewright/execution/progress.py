@@ -10,6 +10,7 @@ from statistics import quantiles
 from tunewright.errors import NotFound, StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.conclude import Seen
+from tunewright.messages import words
 from tunewright.progress.tally import Tally
 from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Silent, Started, Watcher
 from tunewright.store.curves import Batch, Curves
@@ -25,9 +26,9 @@ class Progress:
     """Counts what ended in this call, and knows the best trial of the round so far."""
 
     def __init__(
-        self, store: Store, record: RoundRecord, watch: Watcher, begun: RoundStarted | None = None
+        self, store: Store, record: RoundRecord, watch: Watcher, opening: RoundStarted | None = None
     ) -> None:
-        """`record` has how the round stood before this call, `begun` what the watcher knows."""
+        """`record` has how the round stood before this call, `opening` what the watcher knows."""
         self.ended = 0  # trials that came to an end in this call
         self._failed = 0
         self._store = store
@@ -36,33 +37,32 @@ class Progress:
         self._silent = type(watch) is Silent
         self._mute = 0  # trials of this call that ended well and logged nothing
         self._steps_name = record.meaning.name("max_train_steps") if not self._silent else ""
-        self._tally = Tally.of(begun) if begun is not None else Tally(record.name, "", 0, 0)
+        self._tally = Tally.of(opening) if opening is not None else Tally(record.name, "", 0, 0)
         self._reached_at: dict[int, float] = {}  # trial -> when its step was last an event
         self._lengths: list[float] = []  # of completed trials, in seconds
         good: tuple[Status, ...] = ("completed", "infeasible", "pruned")
         self._any_good = any(record.counts.get(status) for status in good)
         self._best = None if self._silent else self._best_before()
 
-    def seen(self, account: Account, ended: Outcome) -> Seen:
+    def seen_by_all(self, account: Account, ended: Outcome) -> Seen:
         """What the trial has logged; if this attempt went without the objective, by all of them."""
         seen = account.seen
         missing = self._record.objective.metric not in seen.metrics
         if missing and ended.status == "completed" and account.claim.attempt > 1:
-            trial = self._recorded(account.claim)
+            trial = self._trial_in_store(account.claim)
             earlier = tuple(trial.curves) if trial else ()
             return replace(seen, metrics=tuple(dict.fromkeys((*earlier, *seen.metrics))))
         return seen
 
-    def claimed(self, claim: Claim, running: int) -> None:
+    def note_start(self, claim: Claim, running: int) -> None:
         """Report a trial that begins."""
         if self._silent:
             return
-        steps = (claim.configuration or {}).get(self._steps_name)
-        started = Started(claim, running, total=steps if type(steps) is int else None)
+        started = Started(claim, running, total=self._total_of(claim))
         self._tally = self._tally.after_start(started, time.monotonic())
         self._watch.claimed(started)
 
-    def reached(self, account: Account) -> None:
+    def note_step(self, account: Account) -> None:
         """Report a trial's step, at most once a second."""
         now, claim = time.monotonic(), account.claim
         if self._silent or account.step is None:
@@ -70,11 +70,10 @@ class Progress:
         if now - self._reached_at.get(claim.trial, -REACHED_S) < REACHED_S:
             return
         self._reached_at[claim.trial] = now
-        steps = (claim.configuration or {}).get(self._steps_name)
         reached = Reached(
             claim,
             step=account.step,
-            total=account.total or (steps if type(steps) is int else None),
+            total=account.total or self._total_of(claim),
             start_step=account.start_step,
             seconds=now - account.began_at,
         )
@@ -94,10 +93,10 @@ class Progress:
             return
         claim, judged, value = account.claim, outcome, None
         if outcome.status == "completed":
-            found = self._judged(account)
-            value = found.value
-            if found.status != "pending" and found.status != "running":
-                judged = replace(outcome, status=found.status, reason=found.reason)
+            verdict = self._verdict(account)
+            value = verdict.value
+            if verdict.status != "pending" and verdict.status != "running":
+                judged = replace(outcome, status=verdict.status, reason=verdict.reason)
         concluded = Concluded(claim, judged, value, running)
         self._reached_at.pop(claim.trial, None)
         self._tally = self._tally.after_end(concluded)
@@ -122,13 +121,18 @@ class Progress:
         if len(self._lengths) > 1:
             short, _, long = quantiles(self._lengths, n=4, method="inclusive")
         low, high = (max(max(length - age, 0.0) for age in ages) for length in (short, long))
-        return f"{duration(low)} to {duration(high)} left"
+        return f"{words.rough_duration(low)} to {words.rough_duration(high)} left"
 
-    def _judged(self, account: Account) -> Judged:
+    def _total_of(self, claim: Claim) -> int | None:
+        """The steps that its configuration asks for, where it has them."""
+        steps = (claim.configuration or {}).get(self._steps_name)
+        return steps if type(steps) is int else None
+
+    def _verdict(self, account: Account) -> Judged:
         if account.whole is not None and account.start_step == 0:
             batches = [Batch(account.claim.attempt, 0, points) for points in account.whole]
             return judge(self._record.objective, "completed", None, Curves(batches))
-        trial = self._recorded(account.claim)
+        trial = self._trial_in_store(account.claim)
         if trial is None:
             return Judged("completed")
         return Judged(trial.status, trial.reason, trial.value, trial.best_step)
@@ -138,7 +142,7 @@ class Progress:
             return False
         return self._best is None or self._record.objective.better(value, self._best)
 
-    def _recorded(self, claim: Claim) -> Trial | None:
+    def _trial_in_store(self, claim: Claim) -> Trial | None:
         """The trial as the store has it; None while the store cannot be reached."""
         try:
             return self._store.trial(claim.trial)
@@ -160,14 +164,3 @@ def _is_mute(outcome: Outcome) -> bool:
     if reason is None or reason.code != NEVER_LOGGED:
         return False
     return reason.facts.get("logged") == []
-
-
-def duration(seconds: float) -> str:
-    """A duration for messages.
-
-    >>> duration(42), duration(600), duration(9000)
-    ('42 s', '10 min', '2.5 h')
-    """
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from tunewright.errors import DesignError, NotFound, WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.heartbeat import lease_s, on_duty
-from tunewright.execution.interrupts import Wish
+from tunewright.execution.interrupts import Interrupt
 from tunewright.execution.retry import from_server
 from tunewright.execution.run import (
     carry_out,
     executor_of,
-    heed,
+    report_end,
     round_started,
     settings_of,
     take_over,
     watcher_of,
 )
-from tunewright.execution.sink_processes import Following, sinks_open
 from tunewright.execution.sources import sources
-from tunewright.execution.supervisor import Undertaking
+from tunewright.execution.supervisor import RoundJob
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.nearest import nearest
@@ -50,21 +49,23 @@ def repeat(trial: Trial, workload: Workload, times: int, progress: Wanted = "aut
         times: repeats in all, those that exist already included.
         progress: as for `tw.run`.
     """
-    repeats, summary, wish = repeated(trial, workload, times, watcher_of(progress, workload))
-    heed(f"repeats of trial {trial.number}", summary, wish)
+    repeats, summary, interrupt = run_repeats(
+        trial, workload, times, watcher_of(progress, workload)
+    )
+    report_end(f"repeats of trial {trial.number}", summary, interrupt)
     return repeats
 
 
-def repeated(
+def run_repeats(
     trial: Trial, workload: Workload, times: int, watch: Watcher | None = None
-) -> tuple[Repeats, Summary, Wish]:
+) -> tuple[Repeats, Summary, Interrupt]:
     """What `repeat` does, for those who want to watch it; signals never raise here."""
     watch = watch or Silent()
     number = _check(trial, workload, times)
     sinks = workload.placed_sinks()
     with Store.open(workload.store, create=False) as store:
         record = round_of(store, trial)
-        root = store.trial_root(Path(record.folder) if record.folder else None)
+        root = store.root_of(record)
         # judged as their parent was, whatever this workload asks for by now
         workload = replace(workload, objective=record.objective)
         with on_duty(store, record.id, "supervisor", exclusive=True) as heartbeat:
@@ -72,10 +73,10 @@ def repeated(
             take_over(store, record, leases, root, watch)
             store.add_repeats(record.id, number, times)
             known = store.results(record.name).repeats(number)
-            done = sum(own.ended for own in known)
-            begun = round_started(record, len(known), done)
-            took = tuple(own.seconds for own in (trial, *known) if own.status == "completed")
-            undertaking = Undertaking(
+            done = sum(each.ended for each in known)
+            opening = round_started(record, len(known), done)
+            took = tuple(each.seconds for each in (trial, *known) if each.status == "completed")
+            job = RoundJob(
                 store=store,
                 record=record,
                 heartbeat=heartbeat,
@@ -86,19 +87,16 @@ def repeated(
                 watch=watch,
                 claim=lambda count: store.claim_repeats(record.id, heartbeat.worker, number, count),
                 provenance=capture(sources=sources(workload.train), settings=settings_of(workload)),
-                begun=replace(begun, known_s=took, continued=done > 0, what="repeats"),
+                opening=replace(opening, known_s=took, continued=done > 0, what="repeats"),
                 leases=leases,
                 waits=False,
             )
-            with sinks_open(sinks, Following(workload.store, record, root), watch.message) as hurry:
-                summary, wish = carry_out(undertaking)
-                if wish >= Wish.STOP:
-                    hurry()
+            summary, interrupt = carry_out(job, sinks)
         results = from_server(store, lambda: store.results(record.name), watch.message)
     repeats = Repeats(results.trial(number), results.repeats(number), results)
     if repeats.seedless and not workload.deterministic:
         watch.message(Message("repeat.identical", {"trials": [number]}).text)
-    return repeats, summary, wish
+    return repeats, summary, interrupt
 
 
 def _check(trial: Trial, workload: Workload, times: int) -> int:

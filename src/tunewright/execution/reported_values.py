@@ -7,14 +7,16 @@ import numbers
 import operator
 import sys
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from tunewright._jax_arrays import is_jax_array
+from tunewright.design.ranges import is_storable
 from tunewright.errors import BadValue, WorkloadError
 from tunewright.messages import Message
 from tunewright.store.plain_json import storable
 
 LARGEST_STEP = 2**63 - 1  # steps are stored as 64-bit integers
+_LONGEST_NAME = 200  # characters of a metric's name
 
 
 def as_number(name: str, value: object) -> float:
@@ -42,7 +44,7 @@ def on_device(value: object) -> bool:
     return is_jax_array(value)
 
 
-def detached(name: str, tensor: Any) -> Any:
+def detach(name: str, tensor: Any) -> Any:
     """What can be read later: a copy, unless, as in JAX, nobody can overwrite it meanwhile."""
     _check_array(name, tensor)
     return tensor if is_jax_array(tensor) else tensor.detach().clone()
@@ -60,9 +62,9 @@ def as_step(step: object) -> int:
             raise TypeError
         whole = operator.index(step)  # type: ignore[arg-type]
     except TypeError:
-        raise BadValue(Message("step.not_whole", {"value": shown(step)})) from None
+        raise BadValue(Message("step.not_whole", {"value": short_text(step)})) from None
     if not 0 <= whole <= LARGEST_STEP:
-        raise BadValue(Message("step.out_of_bounds", {"value": shown(whole)}))
+        raise BadValue(Message("step.out_of_bounds", {"value": short_text(whole)}))
     return whole
 
 
@@ -77,18 +79,24 @@ def as_count(steps: object) -> int:
             return as_step(int(steps) if isinstance(steps, float) else steps)
         except BadValue:
             pass
-    raise WorkloadError("log.bad_step", shown=shown(steps))
+    raise WorkloadError("log.bad_step", shown=short_text(steps))
 
 
-def bad_name(name: object, why: Literal["length", "unprintable"]) -> BadValue:
-    """What ends a trial that logs under something that cannot name a metric."""
-    return BadValue(Message("metric.bad_name", {"name": shown(name), "why": why}))
+def as_name(name: object) -> str:
+    """The name of a metric; refuses what cannot name one."""
+    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
+        why = "length"
+    elif not is_storable(name) or not name.isprintable():
+        why = "unprintable"
+    else:
+        return name
+    raise BadValue(Message("metric.bad_name", {"name": short_text(name), "why": why}))
 
 
-def shown(value: object, most: int = 40) -> str:
+def short_text(value: object, most: int = 40) -> str:
     """A short text for messages, even of a value whose own text is huge or cannot be made.
 
-    >>> shown("ab" * 100)
+    >>> short_text("ab" * 100)
     "'abababababababababababababababababab..."
     """
     try:
@@ -139,7 +147,9 @@ def _why_not(name: str, value: object) -> BadValue:
 
 
 def _bad_value(kind: str, metric: str, value: object, **facts: Any) -> BadValue:
-    return BadValue(Message(f"value.{kind}", {"metric": metric, "value": shown(value), **facts}))
+    return BadValue(
+        Message(f"value.{kind}", {"metric": metric, "value": short_text(value), **facts})
+    )
 
 
 def _reads_as_number(text: str | bytes) -> bool:
@@ -190,7 +200,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return storable(value, _LONGEST_TEXT)
     if isinstance(value, list | tuple) and len(value) <= MOST_VALUES:
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # NumPy, torch, JAX
         return _plain(value.item())
     try:

@@ -41,13 +41,13 @@ class Patience:
         except FINAL:
             raise
         except StoreError as error:
-            self._failed(error, now, full_disk)
+            self._note_failure(error, now, full_disk)
         else:
             if self._since is not None:
                 self._say(f"the store is back after {now - self._since:.0f} s")
             self._since, self._pause_s = None, _FIRST_PAUSE_S
 
-    def _failed(self, error: StoreError, now: float, full_disk: Callable[[], bool]) -> None:
+    def _note_failure(self, error: StoreError, now: float, full_disk: Callable[[], bool]) -> None:
         if self._since is None:
             self._since = now
             self._say(f"{error} Trying again for {PATIENCE_S / 60:.0f} min; training continues.")

@@ -13,19 +13,21 @@ from pathlib import Path
 
 from tunewright.budgets.gate import Gate
 from tunewright.design.round import Round
+from tunewright.design.workload_file import Sink
 from tunewright.errors import DesignError, StoreError
 from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.heartbeat import lease_s, on_duty
-from tunewright.execution.interrupts import Interrupts, Wish
-from tunewright.execution.known_lengths import known_seconds
-from tunewright.execution.prepare import advice, by_position, ready, suggestions
+from tunewright.execution.interrupts import Interrupt, Interrupts
+from tunewright.execution.known_lengths import seconds_elsewhere
+from tunewright.execution.prepare import advice, ready
 from tunewright.execution.retry import from_server
 from tunewright.execution.sink_processes import Following, sinks_open
 from tunewright.execution.sources import sources
-from tunewright.execution.supervisor import Supervisor, Undertaking
+from tunewright.execution.suggest import by_position, suggestions
+from tunewright.execution.supervisor import RoundJob, Supervisor
 from tunewright.execution.workload import Workload
 from tunewright.progress.choose import Wanted, watcher_for
 from tunewright.progress.watcher import RoundStarted, Silent, Summary, Watcher, Why
@@ -73,7 +75,7 @@ def run(
             `pruned`. It needs 60 finished trials of each study on the same schedule
             (docs/early_stopping.md).
     """
-    results, summary, wish = supervised(
+    results, summary, interrupt = run_round(
         round,
         workload,
         search=search,
@@ -82,7 +84,7 @@ def run(
         watch=watcher_of(progress, workload),
         early_stopping=early_stopping,
     )
-    heed(round.name, summary, wish)
+    report_end(round.name, summary, interrupt)
     return results
 
 
@@ -121,7 +123,7 @@ def supervise(
     ended is sent to `watch.closed`; signals never raise here. A round that nobody designed, such as
     a probe's, needs no advice on its design.
     """
-    return supervised(
+    return run_round(
         round,
         workload,
         search=search,
@@ -135,7 +137,7 @@ def supervise(
     )[0]
 
 
-def supervised(
+def run_round(
     round: Round,
     workload: Workload,
     *,
@@ -147,20 +149,20 @@ def supervised(
     join: bool = False,
     advise: bool = True,
     early_stopping: bool = False,
-) -> tuple[Results, Summary, Wish]:
-    """The results, why it came to its end, and the last wish a signal made."""
+) -> tuple[Results, Summary, Interrupt]:
+    """The results, why it came to its end, and the last interrupt."""
     search, watch = search or Halton(), watch or Silent()
     _check_limits(max_hours, trials)
     sinks = workload.placed_sinks()
     search = learning_from_earlier(search, round, workload.store, workload.objective)
-    own = ready(round, workload, search)
-    workload = workload.given(own.names)
+    complete = ready(round, workload, search)
+    workload = workload.given(complete.names)
     deadline = None if max_hours is None else time.monotonic() + max_hours * SECONDS_PER_HOUR
     with Store.open(workload.store) as store:
-        record = begin_round(store, own, workload, search, watch)
-        root = store.trial_root(Path(record.folder) if record.folder else None)
-        said = advice(own, workload, store) if advise and not record.continued else ()
-        notes = tuple(str(note) for note in said)
+        record = begin_round(store, complete, workload, search, watch)
+        root = store.root_of(record)
+        messages = advice(complete, workload, store) if advise and not record.continued else ()
+        notes = tuple(str(note) for note in messages)
         from_server(store, lambda: _keep_notes(store, record, notes), watch.message)
         kind: Kind = "worker" if join else "supervisor"
         with on_duty(store, record.id, kind, exclusive=not join) as heartbeat:
@@ -170,7 +172,7 @@ def supervised(
                 from_server(store, lambda: store.reopen(record.id), watch.message)
             now = from_server(store, lambda: store.round(record.name), watch.message)
             record = replace(now, continued=record.continued)
-            undertaking = Undertaking(
+            job = RoundJob(
                 store=store,
                 record=record,
                 workload=workload,
@@ -184,18 +186,15 @@ def supervised(
                 provenance=capture(sources=sources(workload.train), settings=settings_of(workload)),
                 heartbeat=heartbeat,
                 leases=leases,
-                begun=_begun(store, record, workload, watch),
+                opening=_opening(store, record, workload, watch),
                 notes=(*notes, *_about_folder(workload, root)),
                 limit=trials,
                 deadline=deadline,
                 early_stopping=_early(store, record) if early_stopping else None,
             )
-            with sinks_open(sinks, Following(workload.store, record, root), watch.message) as hurry:
-                summary, wish = carry_out(undertaking)
-                if wish >= Wish.STOP:
-                    hurry()
+            summary, interrupt = carry_out(job, sinks)
         results = from_server(store, lambda: store.results(record.name), watch.message)
-    return results, summary, wish
+    return results, summary, interrupt
 
 
 def _early(store: Store, record: RoundRecord) -> EarlyStopping:
@@ -208,11 +207,11 @@ def watcher_of(progress: Wanted, workload: Workload) -> Watcher:
     return watcher_for(progress, debuggable=isinstance(workload.executor, Inline))
 
 
-def _begun(store: Store, record: RoundRecord, workload: Workload, watch: Watcher) -> RoundStarted:
+def _opening(store: Store, record: RoundRecord, workload: Workload, watch: Watcher) -> RoundStarted:
     """The round as its watcher learns of it."""
     known: tuple[float, ...] = ()
     if type(watch) is not Silent and not record.counts.get("completed"):
-        known = known_seconds(store, record.round, workload.name, record.meaning)
+        known = seconds_elsewhere(store, record.round, workload.name, record.meaning)
     done = sum(record.counts.get(status, 0) for status in ENDED)
     total = sum(record.counts.values())
     return replace(round_started(record, total, done), counts=record.counts, known_s=known)
@@ -233,49 +232,59 @@ def round_started(record: RoundRecord, total: int, done: int) -> RoundStarted:
     )
 
 
-def carry_out(own: Undertaking) -> tuple[Summary, Wish]:
+def carry_out(job: RoundJob, sinks: tuple[Sink, ...]) -> tuple[Summary, Interrupt]:
+    """Let a supervisor work while its sinks follow, with signals handled."""
+    following = Following(job.workload.store, job.record, job.root)
+    with sinks_open(sinks, following, job.watch.message) as hurry:
+        summary, interrupt = _work(job)
+        if interrupt >= Interrupt.STOP:
+            hurry()
+    return summary, interrupt
+
+
+def _work(job: RoundJob) -> tuple[Summary, Interrupt]:
     """Let a supervisor work, with signals handled; the watcher receives beginning and end."""
     began = time.monotonic()
-    own.watch.began(own.begun)
-    for text in own.notes:
-        own.watch.message(text)
-    gate = Gate.of(own.store, own.workload.budget)
-    _tell_cost(own, gate, "budget.before")
+    job.watch.began(job.opening)
+    for text in job.notes:
+        job.watch.message(text)
+    gate = Gate.of(job.store, job.workload.budget)
+    _tell_cost(job, gate, "budget.before")
     why: Why = "error"
     supervisor: Supervisor | None = None
     with Interrupts() as interrupts:
         try:
-            supervisor = Supervisor(own, interrupts)
-            interrupts.on_change = supervisor.on_wish
+            supervisor = Supervisor(job, interrupts)
+            interrupts.on_change = supervisor.on_interrupt
             why = supervisor.work()
         except KeyboardInterrupt:
             why = "interrupted"
             raise
         finally:
             ended = supervisor.progress.ended if supervisor else 0
-            summary = _summary(own, why, time.monotonic() - began, ended)
-            _tell_cost(own, gate, "budget.after")
-            own.watch.closed(summary)
+            summary = _summary(job, why, time.monotonic() - began, ended)
+            _tell_cost(job, gate, "budget.after")
+            job.watch.closed(summary)
     if why == "budget spent":
         raise gate.error()
-    return summary, interrupts.wish
+    return summary, interrupts.level
 
 
-def _tell_cost(own: Undertaking, gate: Gate, code: str) -> None:
+def _tell_cost(job: RoundJob, gate: Gate, code: str) -> None:
     """Tell the watcher what is spent and left, where there is a budget."""
-    if type(own.watch) is Silent:
+    if type(job.watch) is Silent:
         return
     with contextlib.suppress(StoreError):
-        cost = from_server(own.store, lambda: gate.cost(code), own.watch.message)
+        cost = from_server(job.store, lambda: gate.cost(code), job.watch.message)
         if cost is not None:
-            own.watch.message(cost.text)
+            job.watch.message(cost.text)
 
 
-def heed(name: str, summary: Summary, wish: Wish) -> None:
+def report_end(name: str, summary: Summary, interrupt: Interrupt) -> None:
     """Raise what a signal asked for, now that everything is put away; else say why it ended."""
     if summary.why == "terminated":
         raise SystemExit(143)  # 128 + SIGTERM, as a shell would say
-    if summary.why == "interrupted" and wish >= Wish.STOP:
+    if summary.why == "interrupted" and interrupt >= Interrupt.STOP:
         raise KeyboardInterrupt
     if summary.why != "finished":
         log.warning("%s: %s", name, summary.says)
@@ -336,16 +345,16 @@ def _about_folder(workload: Workload, root: Path) -> tuple[str, ...]:
     return (f"this round keeps its trial folders where it began: {root}",)
 
 
-def _summary(own: Undertaking, why: Why, seconds: float, ended: int) -> Summary:
-    counts = own.record.counts
+def _summary(job: RoundJob, why: Why, seconds: float, ended: int) -> Summary:
+    counts = job.record.counts
     with contextlib.suppress(StoreError):  # perhaps what ended the round: then what was known
-        read = functools.partial(own.store.round, own.record.name)
-        now = read() if why == "error" else from_server(own.store, read, own.watch.message)
+        read = functools.partial(job.store.round, job.record.name)
+        now = read() if why == "error" else from_server(job.store, read, job.watch.message)
         counts = now.counts
     summary = Summary(why, counts, seconds, ended)
     if why == "limit" and summary.whole:
         return replace(summary, why="finished")
-    if why == "finished" and own.waits and not summary.whole:
+    if why == "finished" and job.waits and not summary.whole:
         return replace(summary, stopped=True)
     return summary
 

@@ -15,10 +15,9 @@ import logging
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import Any, overload
 
-from tunewright.design.names import Meaning, understood
+from tunewright.design.names import Meaning, with_guesses
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
@@ -50,7 +49,7 @@ class Session:
     ) -> None:
         """Every rank of a process group makes one; rank 0's has the desk."""
         self._objective = objective
-        self._meaning = understood(meaning or Meaning(), round.names, (objective.metric,))
+        self._meaning = with_guesses(meaning or Meaning(), round.names, (objective.metric,))
         self._desk: Desk | None = None
         self._open: list[Asked] = []
         self._closed = False
@@ -75,12 +74,7 @@ class Session:
         """Use it for a block."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close it; what is unfinished goes back to pending, after an exception too."""
         self.close()
 
@@ -90,12 +84,12 @@ class Session:
             return
         self._closed = True
         try:
-            for asked in self._unfinished():
+            for trial in self._running_trials():
                 try:
-                    asked.give_up(Message("stopped.session_closed"))
+                    trial.give_up(Message("stopped.session_closed"))
                 except StoreError as error:
                     # reclaimed by whoever asks next, since this worker is gone
-                    log.warning("trial %s could not be given back: %s", asked.number, error)
+                    log.warning("trial %s could not be given back: %s", trial.number, error)
         finally:
             if self._desk is not None:
                 self._desk.close()
@@ -113,15 +107,15 @@ class Session:
         if count is not None and (isinstance(count, bool) or count < 1):
             raise DesignError("session.bad_count", count=count)
         given: list[dict[str, Any]] = shared(lambda: self._claims(count or 1))
-        asked = [self._asked(Claim(**claim)) for claim in given]
+        trials = [self._open_trial(Claim(**claim)) for claim in given]
         if count is not None:
-            return asked
-        return asked[0] if asked else None
+            return trials
+        return trials[0] if trials else None
 
     def add(self, configuration: Mapping[str, Value]) -> Asked:
         """Open a trial for a configuration of your own, under the next free number."""
         self._check_open()
-        return self._asked(Claim(**shared(lambda: asdict(self._at_desk().add(configuration)))))
+        return self._open_trial(Claim(**shared(lambda: asdict(self._at_desk().add(configuration)))))
 
     @property
     def notes(self) -> tuple[Message, ...]:
@@ -137,18 +131,18 @@ class Session:
     def _claims(self, count: int) -> list[dict[str, Any]]:
         return [asdict(claim) for claim in self._at_desk().claim(count)]
 
-    def _asked(self, claim: Claim) -> Asked:
+    def _open_trial(self, claim: Claim) -> Asked:
         early = None if self._desk is None else self._desk.early
-        asked = Asked(claim, self._objective, self._meaning, self._root, self._commit, early)
-        self._open = [*self._unfinished(), asked]
-        return asked
+        trial = Asked(claim, self._objective, self._meaning, self._root, self._commit, early)
+        self._open = [*self._running_trials(), trial]
+        return trial
 
-    def _commit(self, asked: Asked) -> None:
+    def _commit(self, trial: Asked) -> None:
         if self._desk is not None:
-            self._desk.commit(asked.account)
+            self._desk.commit(trial.account)
 
-    def _unfinished(self) -> list[Asked]:
-        return [asked for asked in self._open if asked.status == "running"]
+    def _running_trials(self) -> list[Asked]:
+        return [trial for trial in self._open if trial.status == "running"]
 
     def _at_desk(self) -> Desk:
         if self._desk is None:

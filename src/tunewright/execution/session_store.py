@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 
 from tunewright.budgets.gate import Gate
 from tunewright.design.guards import refuse
@@ -23,9 +22,9 @@ from tunewright.execution.account import Account
 from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.ledger import BACKUP_AGAIN_S, spool
-from tunewright.execution.prepare import by_position, continued_notes, notes_on, suggestions
+from tunewright.execution.prepare import notes_on, notes_on_earlier
 from tunewright.execution.retry import FINAL, from_server, persist
-from tunewright.execution.suggest import filled
+from tunewright.execution.suggest import by_position, fill_claims, suggestions
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search, vet
 from tunewright.store.joined import with_earlier
@@ -76,8 +75,7 @@ class Desk:
             )
             self.root: Path | None = None  # PostgreSQL may go without: then nothing is spooled
             if self.store.path is not None or self.record.folder:
-                own = Path(self.record.folder) if self.record.folder else None
-                self.root = self.store.trial_root(own)
+                self.root = self.store.root_of(self.record)
             duty = on_duty(self.store, self.record.id, "session", exclusive=False)
             self._heartbeat = stack.enter_context(duty)
             self._leases = LeaseWatch(lease_s())
@@ -85,14 +83,14 @@ class Desk:
             self._provenance = capture()
             self.advice = (
                 *notes_on(round, objective, meaning),
-                *continued_notes(self.store, round, meaning),
+                *notes_on_earlier(self.store, round, meaning),
             )
             if not self.record.continued:
                 from_server(self.store, self._keep_advice, log.warning)
             self._backup_at = 0.0  # not looked at before, by the monotonic clock
             self._held: set[int] = set()  # trials given out and not ended
             self._gate = Gate.of(self.store)
-            self._files = stack.enter_context(TrialFiles())
+            self._files = stack.enter_context(contextlib.closing(TrialFiles()))
             self._ended = False  # some trial has: a backup is due at the close
             self._unsure = False  # a claim failed half-way: a trial may be ours unknown to us
             from_server(self.store, self._take_over, log.warning)
@@ -112,7 +110,7 @@ class Desk:
         if self.root is not None:
             self.store.import_spool(self.record.id, self.root)
         if not self.store.round(self.record.name).counts.get("running"):
-            # nobody is at work: wishes to stop were meant for those who were
+            # nobody is at work: stop requests were meant for those who were
             self.store.clear_stops(self.record.id)
 
     def close(self) -> None:
@@ -131,20 +129,20 @@ class Desk:
 
     def _claim(self, count: int) -> list[Claim]:
         self._be_known()
-        claims = self._taken(count)
+        claims = self._take(count)
         if not claims and self._unsure and not self._held:
             self._heartbeat.renew()  # what the old name holds is nobody's
             self._unsure = False
         while not claims:
             if self.store.reclaim(self.record.id, self._leases, self.root):
-                claims = self._taken(count)
+                claims = self._take(count)
             if claims or not self._leases.suspects:
                 break
             # nothing else is left: see whether a silent owner is dead, which takes a few looks
             time.sleep(self._leases.lease_s / 10)
         return claims
 
-    def _taken(self, count: int) -> list[Claim]:
+    def _take(self, count: int) -> list[Claim]:
         count = self._within_budget(count)
         if not count:
             return []
@@ -155,7 +153,7 @@ class Desk:
             )
             for claim in claims:
                 self.store.add_provenance(claim, self._provenance)
-        ready, _ = filled(self.store, self.record, self._search, claims)
+        ready, _ = fill_claims(self.store, self.record, self._search, claims)
         self._gate.begun(len(claims))
         self._unsure = before
         self._held |= {claim.trial for claim in ready}
@@ -177,24 +175,23 @@ class Desk:
         self._be_known()
         self._gate.refuse()
         listed = Listed([configuration])
-        found = []
+        fits = []
         for study in self.record.round.studies:
             try:
-                found += [(study, point) for point in listed.suggest(study, (), 1)]
+                fits += [(study, point) for point in listed.suggest(study, (), 1)]
             except DesignError as error:
                 place = {"source": "add()", "number": None}
-                found_here = [replace(p, facts={**p.facts, **place}) for p in error.problems]
-                raise DesignError.several(found_here) from None
-        if len(found) != 1:
+                problems = [replace(p, facts={**p.facts, **place}) for p in error.problems]
+                raise DesignError.several(problems) from None
+        if len(fits) != 1:
             labels = ", ".join(study.label for study in self.record.round.studies)
-            fits = "none" if not found else f"{len(found)}"
             raise DesignError(
                 "session.configuration_ambiguous",
                 configuration=dict(configuration),
-                count=fits,
+                count=str(len(fits) or "none"),
                 labels=labels,
             )
-        study, point = found[0]
+        study, point = fits[0]
         with self.store.transaction():
             claim = self.store.add(
                 self.record.id,
@@ -215,20 +212,20 @@ class Desk:
                 self._write(account)
             else:
                 self._leave(account)
-                persist(lambda: self._write(account), lambda said: self._keep(account, said))
+                persist(lambda: self._write(account), lambda warning: self._keep(account, warning))
         except OutOfDate as error:
             log.warning("%s", error)  # another has the trial: its result will count
         except FINAL:
             raise
         except StoreError as error:
             if account.outcome is not None:
-                raise self._lost(account, error) from error
+                raise self._loss(account, error) from error
             log.info("points wait: %s", error)
         if account.outcome is not None:
             self._held.discard(account.claim.trial)
             self._ended = True
             if self.early is not None:
-                self.early.ended(account.claim.trial)
+                self.early.forget(account.claim.trial)
                 with contextlib.suppress(StoreError):  # one curve less: stopping begins later
                     self.early.learn([self.store.trial(account.claim.trial)])
             self._back_up()
@@ -238,7 +235,7 @@ class Desk:
         if self.root is not None:
             account.recall(self.store)
             folder = inside(self.root, account.claim.folder)
-            self._files.write(folder, account.claim, account.ended())
+            self._files.write(folder, account.claim, account.end_event())
 
     def _back_up(self) -> None:
         """Make a backup of a SQLite store if one is due: nobody else may be there to do it."""
@@ -257,9 +254,9 @@ class Desk:
             account.write(self.store)
         account.settle(time.monotonic())
 
-    def _keep(self, account: Account, said: str) -> None:
+    def _keep(self, account: Account, warning: str) -> None:
         """Bring an end that cannot be committed yet to the disk in the trial folder, if any."""
-        log.warning("the end of trial %s waits: %s", account.claim.number, said)
+        log.warning("the end of trial %s waits: %s", account.claim.number, warning)
         if self.root is not None and not account.spooled:
             self._files.wait()  # one writer at a time
             try:
@@ -267,7 +264,7 @@ class Desk:
             except StoreError as error:
                 log.warning("%s", error)
 
-    def _lost(self, account: Account, error: StoreError) -> StoreError:
+    def _loss(self, account: Account, error: StoreError) -> StoreError:
         kept = "nowhere" if self.root is None else f"in {self.root / account.claim.folder}"
         return StoreError(
             "session.end_not_recorded", trial=account.claim.number, error=error, kept=kept
@@ -291,23 +288,14 @@ WAITING = 64  # ends that may wait for a slow disk before the program waits too
 
 
 class TrialFiles:
-    """Writes `trial.json` and `result.<attempt>.json`; leaving the block waits for the last."""
+    """Writes `trial.json` and `result.<attempt>.json`; `close` waits for the last."""
 
     def __init__(self) -> None:
         """The thread starts with the first end."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tunewright-files")
         self._waiting: deque[Future[None]] = deque()
 
-    def __enter__(self) -> TrialFiles:
-        """Use it for a block."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Wait for what is being written."""
         self._thread.shutdown(wait=True)
 

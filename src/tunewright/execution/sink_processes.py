@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tunewright.design.workload_file import Sink
@@ -48,14 +48,13 @@ class Settings:
 
     def to_json(self) -> str:
         """As the environment carries it."""
-        sink = [self.sink.tracker, self.sink.where, self.sink.project]
-        return json.dumps([self.store, self.round, sink, self.patience_s, self.every_s])
+        return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Settings:
         """What `to_json` wrote."""
-        store, round, sink, patience_s, every_s = json.loads(text)
-        return cls(store, round, Sink(*sink), float(patience_s), float(every_s))
+        fields = json.loads(text)
+        return cls(**{**fields, "sink": Sink(**fields["sink"])})
 
 
 @dataclass(frozen=True)
@@ -81,10 +80,10 @@ class SinkProcess:
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
             self.process.stdin.close()
-        seen, since = self._seen(), time.monotonic()
+        seen, since = self._state_stamp(), time.monotonic()
         while wait and self.process.poll() is None:
             time.sleep(LOOK_S)
-            if (now := self._seen()) != seen:
+            if (now := self._state_stamp()) != seen:
                 seen, since = now, time.monotonic()
             if time.monotonic() - since > self.patience_s + _BEYOND_S:
                 break
@@ -93,12 +92,12 @@ class SinkProcess:
         code = self.process.wait()
         return None if code in (0, BUSY) else self._left(code)
 
-    def _seen(self) -> tuple[int, int]:
+    def _state_stamp(self) -> tuple[int, int]:
         try:
-            found = os.stat(self.state)
+            status = os.stat(self.state)
         except OSError:
             return (0, 0)
-        return (found.st_mtime_ns, found.st_ino)
+        return (status.st_mtime_ns, status.st_ino)
 
     def _left(self, code: int) -> Message:
         left, error = 0, f"exit code {code}"
@@ -146,8 +145,8 @@ def sinks_open(
     try:
         yield lambda: hurried.append(True)
     finally:
-        for one in running:
-            behind = one.close(wait=not hurried)
+        for process in running:
+            behind = process.close(wait=not hurried)
             if behind is not None:
                 facts = {**behind.facts, "round": following.record.name}
                 message(Message(behind.code, facts).text)

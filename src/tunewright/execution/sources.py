@@ -26,23 +26,23 @@ FUNCTION = "the training function"  # its entry where it has no file, as in a no
 def sources(train: Train | Command, folder: Path | None = None) -> dict[str, str]:
     """The program's own files, relative to the working folder -> a hash of what they do."""
     here = (Path.cwd() if folder is None else folder).resolve()
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     waiting = list(_scripts(train, here) if isinstance(train, Command) else _module(train, here))
     seen = set(waiting)
-    while waiting and len(found) < MOST:
+    while waiting and len(hashes) < MOST:
         path = waiting.pop(0)
         text = _read(path)
         if text is None:
             continue
         tree = _tree(text) if path.suffix == ".py" else None
-        found[path.relative_to(here).as_posix()] = _hash(text if tree is None else ast.dump(tree))
-        for more in () if tree is None else _imported(tree, path, here):
+        hashes[path.relative_to(here).as_posix()] = _hash(text if tree is None else ast.dump(tree))
+        for more in () if tree is None else _imports(tree, path, here):
             if more not in seen:
                 seen.add(more)
                 waiting.append(more)
-    if not found and not isinstance(train, Command):
-        found = _without_file(train)
-    return dict(sorted(found.items()))
+    if not hashes and not isinstance(train, Command):
+        hashes = _without_file(train)
+    return dict(sorted(hashes.items()))
 
 
 def _module(train: Train, here: Path) -> Iterator[Path]:
@@ -71,7 +71,7 @@ def _scripts(command: Command, here: Path) -> Iterator[Path]:
                 yield path
 
 
-def _imported(tree: ast.Module, path: Path, here: Path) -> Iterator[Path]:
+def _imports(tree: ast.Module, path: Path, here: Path) -> Iterator[Path]:
     """The files under the working folder that import statements name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -85,8 +85,8 @@ def _imported(tree: ast.Module, path: Path, here: Path) -> Iterator[Path]:
         for name, level in wanted:
             roots = [path.parents[level - 1]] if level else [path.parent, here, here / "src"]
             for place in (place for root in roots for place in _places(name, root)):
-                if place.is_file() and _is_own(own := place.resolve(), here):
-                    yield own
+                if place.is_file() and _is_own(file := place.resolve(), here):
+                    yield file
 
 
 def _places(name: str, root: Path) -> Iterator[Path]:

@@ -1,4 +1,7 @@
-"""A search at work: claimed trials without a configuration get it outside any lock."""
+"""A search at work: what the store asks of it, and the claimed trials that it fills.
+
+Claimed trials without a configuration get it outside any lock.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,30 @@ from typing import TypeVar
 from tunewright.design.study import Study
 from tunewright.errors import OutOfDate
 from tunewright.messages import Message
-from tunewright.search.search import Positional, Search, Suggestion, told
+from tunewright.search.search import Positional, Search, Suggestion, search_trials
+from tunewright.store.claims import At, Suggestions
 from tunewright.store.outcome import Outcome
 from tunewright.store.results import Results
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Claim
 
 Answer = TypeVar("Answer")
+
+
+def suggestions(search: Search) -> Suggestions | None:
+    """How the store asks for a study's first configurations; None for an adaptive search."""
+    if search.adaptive:
+        return None
+
+    def first(study: Study, count: int) -> Sequence[Suggestion]:
+        return search.suggest(study, (), count)
+
+    return first
+
+
+def by_position(search: Search) -> At | None:
+    """How the store asks for the configuration at any position; None where a search knows none."""
+    return search.at if isinstance(search, Positional) and not search.adaptive else None
 
 
 def meanwhile(think: Callable[[], Answer], work: Callable[[], None] | None) -> Answer:
@@ -45,7 +65,7 @@ def meanwhile(think: Callable[[], Answer], work: Callable[[], None] | None) -> A
     return answer.result()
 
 
-def filled(
+def fill_claims(
     store: Store,
     record: RoundRecord,
     search: Search,
@@ -63,11 +83,11 @@ def filled(
     results = store.claimed(record)
     known: dict[int, Claim] = {}
     for study in results.studies:
-        own = [claim for claim in empty if claim.study == study.number]
-        if not own:
+        unfilled = [claim for claim in empty if claim.study == study.number]
+        if not unfilled:
             continue
-        suggested = meanwhile(functools.partial(_suggested, search, results, study, own), work)
-        for claim, point in zip(own, suggested, strict=False):
+        suggested = meanwhile(functools.partial(_suggest, search, results, study, unfilled), work)
+        for claim, point in zip(unfilled, suggested, strict=False):
             try:
                 store.fill(claim, point.configuration, point.unit)
             except OutOfDate:
@@ -75,7 +95,7 @@ def filled(
             known[claim.trial] = replace(
                 claim, configuration=dict(point.configuration), unit=dict(point.unit)
             )
-        for claim in own[len(suggested) :]:
+        for claim in unfilled[len(suggested) :]:
             store.end(claim, Outcome("stopped", Message("stopped.no_suggestion")))
             enough = False
     ready = [
@@ -86,11 +106,11 @@ def filled(
     return ready, enough
 
 
-def _suggested(
-    search: Search, results: Results, study: Study, own: Sequence[Claim]
+def _suggest(
+    search: Search, results: Results, study: Study, claims: Sequence[Claim]
 ) -> list[Suggestion]:
     """A configuration for each of these claims of a study, fewer if the search has no more."""
     if isinstance(search, Positional) and not search.adaptive:
-        return [search.at(study, claim.index or 0, 1)[0] for claim in own]
+        return [search.at(study, claim.index or 0, 1)[0] for claim in claims]
     # claimed and ended trials are the search's state; those to be filled now are not
-    return search.suggest(study, told(results, study), len(own))
+    return search.suggest(study, search_trials(results, study), len(claims))

@@ -16,14 +16,16 @@ from pathlib import Path
 from typing import Any
 
 
-def replaced(tree: ast.Module, values: Mapping[str, Any]) -> tuple[ast.Module, dict[str, int]]:
+def replace_constants(
+    tree: ast.Module, values: Mapping[str, Any]
+) -> tuple[ast.Module, dict[str, int]]:
     """The module with other constants, and how often each name was found.
 
-    >>> made, found = replaced(ast.parse("LR = 0.1\\nDEPTH = 4"), {"LR": 0.2})
-    >>> ast.unparse(made), found
+    >>> module, counts = replace_constants(ast.parse("LR = 0.1\\nDEPTH = 4"), {"LR": 0.2})
+    >>> ast.unparse(module), counts
     ('LR = 0.2\\nDEPTH = 4', {'LR': 1})
     """
-    found = dict.fromkeys(values, 0)
+    counts = dict.fromkeys(values, 0)
 
     def change(body: list[ast.stmt], before: str) -> None:
         for node in body:
@@ -40,12 +42,12 @@ def replaced(tree: ast.Module, values: Mapping[str, Any]) -> tuple[ast.Module, d
                 if name in values:
                     assert isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
                     node.value = ast.copy_location(ast.Constant(values[name]), node.value)
-                    found[name] += 1
+                    counts[name] += 1
                 elif isinstance(target, ast.Tuple) and isinstance(node, ast.Assign):
-                    _in_tuple(target, node, values, before, found)
+                    _in_tuple(target, node, values, before, counts)
 
     change(tree.body, "")
-    return tree, found
+    return tree, counts
 
 
 def _in_tuple(
@@ -53,17 +55,17 @@ def _in_tuple(
     node: ast.Assign,
     values: Mapping[str, Any],
     before: str,
-    found: dict[str, int],
+    counts: dict[str, int],
 ) -> None:
     """`a, b = 1, 2` assigns two names."""
     if not isinstance(node.value, ast.Tuple) or len(node.value.elts) != len(target.elts):
         return
-    for at, one in enumerate(target.elts):
-        name = before + one.id if isinstance(one, ast.Name) else ""
+    for at, element in enumerate(target.elts):
+        name = before + element.id if isinstance(element, ast.Name) else ""
         if name in values:
             old = node.value.elts[at]
             node.value.elts[at] = ast.copy_location(ast.Constant(values[name]), old)
-            found[name] += 1
+            counts[name] += 1
 
 
 def _read_words(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
@@ -89,18 +91,18 @@ def _read_words(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
 def main(words: Sequence[str]) -> None:
     """Run the script as `__main__` with the values; exit status 2 where a name is not there."""
     try:
-        script, values, own = _read_words(words)
+        script, values, arguments = _read_words(words)
     except ValueError:
         sys.exit("usage: with_values SCRIPT.py NAME=VALUE ... [-- ARGUMENTS]")
     path = Path(script)
     with tokenize.open(path) as file:
         tree = ast.parse(file.read(), filename=script)
-    tree, found = replaced(tree, values)
-    wrong = [name for name, times in found.items() if times != 1]
+    tree, counts = replace_constants(tree, values)
+    wrong = [name for name, times in counts.items() if times != 1]
     if wrong:
         print(f"{script}: not assigned exactly once: {', '.join(wrong)}", file=sys.stderr)
         sys.exit(2)
-    sys.argv = [script, *own]
+    sys.argv = [script, *arguments]
     sys.path[0] = str(path.resolve().parent)
     module = sys.modules["__main__"]
     module.__dict__.update(__file__=script, __spec__=None, __name__="__main__")

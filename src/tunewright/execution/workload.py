@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tunewright.design.guards import declared_problems
-from tunewright.design.names import Meaning, understood
+from tunewright.design.guards import meaning_problems
+from tunewright.design.names import Meaning, with_guesses
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, check_plain
 from tunewright.design.workload_file import Sink, sinks_from
@@ -80,11 +80,11 @@ class Workload:
     def __post_init__(self) -> None:
         """Refuse what cannot be trained or judged, every problem at once."""
         problems: list[Message] = []
-        for check in (lambda: self.accepts, self._declared, self._check_declared, self._sinks):
+        for check in (lambda: self.accepts, self._declaration, self._check_declared, self._sinks):
             try:
                 check()
             except (WorkloadError, DesignError) as error:
-                problems.extend(one for one in error.problems if one not in problems)
+                problems.extend(problem for problem in error.problems if problem not in problems)
         if not isinstance(self.objective, Objective):
             problems.append(Message("workload.bad_objective", {"objective": self.objective}))
         if self.eval_every is not None and (
@@ -99,9 +99,9 @@ class Workload:
         """How this workload spells the playbook's names: as declared, else as usually spelled."""
         names = [*sorted(self.accepts.names), *self.given_names]
         metric = getattr(self.objective, "metric", None)
-        return understood(self._declared(), names, () if metric is None else (metric,))
+        return with_guesses(self._declaration(), names, () if metric is None else (metric,))
 
-    def _declared(self) -> Meaning:
+    def _declaration(self) -> Meaning:
         return Meaning(self.means or {}, self.off or {}, self.deterministic)
 
     def _sinks(self) -> tuple[Sink, ...]:
@@ -118,7 +118,7 @@ class Workload:
         """Refuse meanings of names that the program does not take."""
         if self.accepts.takes_anything:
             return  # its names are not known here: `guards.refuse` compares with the round's
-        problems = list(declared_problems(self.meaning, self.accepts.names))
+        problems = list(meaning_problems(self.meaning, self.accepts.names))
         if problems:
             raise DesignError.several(problems)
 
@@ -157,16 +157,16 @@ def _of_function(train: Train) -> Accepts:
     except (TypeError, ValueError) as error:
         raise WorkloadError("workload.signature_unreadable", train=train, error=error) from error
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
-    shown = getattr(train, "__qualname__", type(train).__name__)
+    title = getattr(train, "__qualname__", type(train).__name__)
     if not parameters or parameters[0].kind not in named:
-        raise WorkloadError("workload.no_handle", function=shown)
+        raise WorkloadError("workload.no_handle", function=title)
     names, required, defaults, anything = set[str](), set[str](), dict[str, Value](), False
     for parameter in parameters[1:]:
         if parameter.kind is parameter.VAR_KEYWORD:
             anything = True
         elif parameter.kind is parameter.POSITIONAL_ONLY:
             raise WorkloadError(
-                "workload.positional_only", function=shown, parameter=parameter.name
+                "workload.positional_only", function=title, parameter=parameter.name
             )
         elif parameter.kind is not parameter.VAR_POSITIONAL:
             names.add(parameter.name)
@@ -174,10 +174,9 @@ def _of_function(train: Train) -> Accepts:
                 required.add(parameter.name)
             elif _is_plain(parameter.default):
                 defaults[parameter.name] = parameter.default
-    own = frozenset(names)
     # by position only it leaves its name to a hyperparameter
     handle = "" if parameters[0].kind is inspect.Parameter.POSITIONAL_ONLY else parameters[0].name
-    return Accepts(own, frozenset(required), anything, defaults, handle=handle)
+    return Accepts(frozenset(names), frozenset(required), anything, defaults, handle=handle)
 
 
 def _is_plain(value: object) -> bool:

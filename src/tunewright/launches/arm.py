@@ -168,7 +168,7 @@ def _steps(repeats: Repeats) -> float | None:
     """How long a configuration trains, by the meaning of its names."""
     name = repeats.results.meaning.name("max_train_steps")
     value = repeats.of.configuration.get(name)
-    return float(value) if is_number(value) else None  # type: ignore[arg-type]
+    return float(value) if is_number(value) else None
 
 
 def other_code(arm: Arm, other: Arm) -> bool:

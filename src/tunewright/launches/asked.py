@@ -16,8 +16,7 @@ from tunewright.launches.looks import Decided, Question
 from tunewright.messages import message_from
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread
-from tunewright.store.plain_json import finite
-from tunewright.store.rounds import objective_data
+from tunewright.store.plain_json import finite, objective_data
 
 RECORDED = "asked"  # the entry of a recorded decision
 _PRESSING = ("warn", "note")  # findings that a decision reads

@@ -26,8 +26,8 @@ from tunewright.design.ranges import same_value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
-from tunewright.execution.repeat import repeated, round_of
-from tunewright.execution.run import supervised
+from tunewright.execution.repeat import round_of, run_repeats
+from tunewright.execution.run import run_round
 from tunewright.execution.workload import Workload
 from tunewright.finding import Finding
 from tunewright.launches import lineage
@@ -83,7 +83,7 @@ def replicate(
     summary = Summary("finished")
     for number in range(2, studies + 1):
         again = replicate_round(results.round, number)
-        results_again, summary, _ = supervised(again, workload, watch=watch)
+        results_again, summary, _ = run_round(again, workload, watch=watch)
         if summary.why != "finished":
             break
         replicas.append(results_again)
@@ -118,7 +118,7 @@ def resplit(
     runs = []
     summary = Summary("finished")
     for number in range(1, splits + 1):
-        run, summary, _ = supervised(
+        run, summary, _ = run_round(
             _split_round(results, trial, number, seed), workload, watch=watch
         )
         if summary.why != "finished":
@@ -347,7 +347,7 @@ def _repeat_until(
     ended = sum(trial.ended for trial in arm)
     if ended >= times:
         return arm, Summary("finished")
-    repeats, summary, _ = repeated(arm.of, workload, times, watch)
+    repeats, summary, _ = run_repeats(arm.of, workload, times, watch)
     return repeats.judged_by(arm.objective), summary
 
 

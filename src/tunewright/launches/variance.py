@@ -31,11 +31,11 @@ import numpy.typing as npt
 
 from tunewright import messages
 from tunewright.actions import Action, Advise, MeasureVariance, Repeat
-from tunewright.checks.positions import losses_of, settled
+from tunewright.checks.positions import losses_of, study_trials
 from tunewright.checks.trial_sd import seedless_trials
 from tunewright.checks.variance import optimism, spread
 from tunewright.errors import DesignError
-from tunewright.execution.repeat import repeated
+from tunewright.execution.repeat import run_repeats
 from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
@@ -234,7 +234,7 @@ def _best(results: Results, study: int) -> float:
 
 def _by_index(results: Results, study: int) -> dict[int, float]:
     """The loss at each point of the study's sequence."""
-    for positions in settled(results):
+    for positions in study_trials(results):
         if positions.study.number == study:
             losses = losses_of(results, positions.trials)
             return {
@@ -247,7 +247,7 @@ def _by_index(results: Results, study: int) -> dict[int, float]:
 
 def _losses(results: Results, study: int) -> Floats:
     """The losses of a study's trials in the order of their points, infinite where infeasible."""
-    for positions in settled(results):
+    for positions in study_trials(results):
         if positions.study.number == study:
             return losses_of(results, positions.trials)
     return np.empty(0)
@@ -406,7 +406,7 @@ def _measure(
     """Train what it takes to know them; how the last training ended."""
     summary: Summary | None = None
     if times:
-        _, summary, _ = repeated(results.best(), workload, times, watch)
+        _, summary, _ = run_repeats(results.best(), workload, times, watch)
     if studies and not _stopped(summary):
         _, summary = replicate(results, workload, studies, watch)
     if splits and not _stopped(summary):

@@ -39,10 +39,10 @@ def check_parameters(model: nn.Module, host: Host | None = None) -> None:
     if host.world == 1:
         return
     parameters = dict(hosts.bare(model).named_parameters())
-    counts = _gathered([len(parameters)], host)[:, 0].tolist()
+    counts = _gather([len(parameters)], host)[:, 0].tolist()
     if len(set(counts)) > 1:
         raise PipelineError("ranks.parameter_counts_differ", counts=counts)
-    digests = _gathered([digest(parameter) for parameter in parameters.values()], host)
+    digests = _gather([digest(parameter) for parameter in parameters.values()], host)
     differ = [
         f"{name} (rank {', '.join(str(rank) for rank in range(host.world) if column[rank])})"
         for name, column in zip(parameters, (digests != digests[0]).T.tolist(), strict=True)
@@ -62,7 +62,7 @@ def check_seeds(seeds: Any, host: Host | None = None) -> None:
     """Refuse seeds that are not alike (init, order, split, eval) or unlike (data) as marked."""
     host = host or hosts.current()
     names = [name for name in (*_ALIKE, *_UNLIKE) if hasattr(seeds, name)]
-    table = _gathered([int(getattr(seeds, name)) for name in names], host).T.tolist()
+    table = _gather([int(getattr(seeds, name)) for name in names], host).T.tolist()
     for name, values in zip(names, table, strict=True):
         if name in _ALIKE and len(set(values)) > 1:
             raise PipelineError("ranks.seeds_differ", name=name, values=values)
@@ -76,35 +76,35 @@ def check_batch(ids: Tensor, expected: Tensor, host: Host | None = None) -> None
     `expected` is `hosts.global_ids(step, ...)`.
     """
     host = host or hosts.current()
-    sizes = _gathered([len(ids)], host)[:, 0].tolist()
+    sizes = _gather([len(ids)], host)[:, 0].tolist()
     if len(set(sizes)) > 1:
         raise PipelineError("ranks.batch_sizes_differ", sizes=sizes)
-    shares = _gathered(ids.tolist(), host)
+    shares = _gather(ids.tolist(), host)
     if torch.equal(shares.flatten().sort().values, expected.cpu().sort().values):
         return
     if host.world > 1 and bool((shares == shares[0]).all()):
-        found = "all ranks hold the same examples"
+        how = "all ranks hold the same examples"
     else:
         seen, wanted = set(shares.flatten().tolist()), set(expected.tolist())
-        found = (
+        how = (
             f"{len(shares.flatten()) - len(seen)} are held twice, {len(wanted - seen)} by nobody, "
             f"{len(seen - wanted)} do not belong to it"
         )
-    raise PipelineError("ranks.examples_not_shared_out", reason=found)
+    raise PipelineError("ranks.examples_not_shared_out", reason=how)
 
 
 def check_files(files: Mapping[str, int], host: Host | None = None) -> None:
     """Refuse files that the ranks do not see alike, by name and size: shards would overlap."""
     host = host or hosts.current()
     hashed = hashlib.sha256(repr(sorted(files.items())).encode()).digest()
-    own = [int.from_bytes(hashed[:8], "big") >> 1, len(files), sum(files.values())]
-    table = _gathered(own, host)
+    summary = [int.from_bytes(hashed[:8], "big") >> 1, len(files), sum(files.values())]
+    table = _gather(summary, host)
     if bool((table[:, 0] != table[0, 0]).any()):
         counts, totals = table[:, 1].tolist(), table[:, 2].tolist()
         raise PipelineError("ranks.files_differ", files=counts, total=totals)
 
 
-def checked_items(items: Iterator[Any], host: Host) -> Iterator[Any]:
+def check_items(items: Iterator[Any], host: Host) -> Iterator[Any]:
     """The batches of a loader; refuses one that gives all ranks the same batches.
 
     A plain DataLoader does so: every rank then computes the same gradient, and several processes
@@ -116,11 +116,11 @@ def checked_items(items: Iterator[Any], host: Host) -> Iterator[Any]:
     first = None
     for number, item in enumerate(items):
         if number < 2:
-            own = _gathered([_digest_of(item)], host)[:, 0]
-            alike = bool((own == own[0]).all())
-            if number == 1 and first is not None and alike and int(own[0]) != first:
+            digests = _gather([_digest_of(item)], host)[:, 0]
+            alike = bool((digests == digests[0]).all())
+            if number == 1 and first is not None and alike and int(digests[0]) != first:
                 raise PipelineError("ranks.same_batches", world=host.world)
-            first = int(own[0]) if alike else None
+            first = int(digests[0]) if alike else None
         yield item
 
 
@@ -148,8 +148,8 @@ def digest(tensor: Tensor) -> int:
     return int.from_bytes(hashed.digest()[:8], "big") >> 1
 
 
-def _gathered(numbers: list[int], host: Host) -> Tensor:
+def _gather(numbers: list[int], host: Host) -> Tensor:
     """Integers of every rank, one row per rank, on the CPU."""
     on_cuda = host.world > 1 and dist.get_backend() == "nccl"
     device = hosts.device(host) if on_cuda else torch.device("cpu")
-    return hosts.gathered(torch.tensor(numbers, dtype=torch.int64, device=device), host).cpu()
+    return hosts.gather(torch.tensor(numbers, dtype=torch.int64, device=device), host).cpu()

@@ -46,9 +46,9 @@ class Alone:
         self._evaluations, self._saves = evaluations, saves
         self._say = say if self.host.is_main else None
         self._total = self._step = 0
-        self.restored = self._found()
+        self.restored = self._resume()
 
-    def _found(self) -> Any:
+    def _resume(self) -> Any:
         if self.folder is None:
             return None
         newest = snapshot.latest(self.folder / "snapshots")

@@ -89,12 +89,10 @@ def recompute_batch_norm(
     layers = batch_norm_layers(model)
     if not layers:
         return 0
-    inner, run = hosts.unwrapped(model), forward or _call
-    modes = [(module, module.training) for module in model.modules()]
+    inner, run = hosts.unwrap(model), forward or _call
     kept = [(layer, layer.momentum, getattr(layer, "micro_batches", 1)) for layer in layers]
     used = 0
     try:
-        model.train()
         for layer in layers:
             layer.momentum = None  # the plain average of all batches
             layer.running_mean.zero_()
@@ -102,7 +100,8 @@ def recompute_batch_norm(
             layer.num_batches_tracked.zero_()
             if isinstance(layer, GhostBatchNorm):
                 layer.micro_batches = 1
-        with forked_rng(inner):
+        with keep_modes(model), fork_rng(inner):
+            model.train()
             for batch in islice(batches, most):
                 run(inner, batch)
                 used += 1
@@ -111,8 +110,6 @@ def recompute_batch_norm(
             layer.momentum = momentum
             if isinstance(layer, GhostBatchNorm):
                 layer.micro_batches = micro_batches
-        for module, mode in modes:
-            module.training = mode
     if not used:
         raise PipelineError("averages.no_batches")
     sync_batch_norm(model, host)
@@ -139,7 +136,7 @@ class Averages:
         if not 0 <= decay < 1:
             raise PipelineError("averages.bad_decay", decay=decay)
         self.decay, self.warmup = decay, warmup
-        self._values = {name: _copied(live) for name, live in _live(model).items()}
+        self._values = {name: _copy(live) for name, live in _live(model).items()}
         where = next(iter(self._values.values())).device if self._values else None
         # On the device and never read on the host: the update can be captured in a CUDA graph.
         self._updates = torch.zeros((), dtype=torch.float64, device=where)
@@ -167,12 +164,12 @@ class Averages:
     def applied(self, model: nn.Module) -> Iterator[nn.Module]:
         """The averages stand in the model inside the block; after it the weights, bit for bit."""
         live = self._matching(model)
-        own = {name: tensor.detach().clone() for name, tensor in live.items()}
+        weights = {name: tensor.detach().clone() for name, tensor in live.items()}
         try:
             _put(self._values, live)
             yield model
         finally:
-            _put(own, live)
+            _put(weights, live)
 
     def sync(self, model: nn.Module, host: Host | None = None) -> None:
         """Combine the averaged batch-norm statistics of all ranks; before a checkpoint."""
@@ -218,7 +215,18 @@ def batch_norm_layers(model: nn.Module) -> list[Any]:
 
 
 @contextmanager
-def forked_rng(model: nn.Module) -> Iterator[None]:
+def keep_modes(model: nn.Module) -> Iterator[None]:
+    """Leave each module in its mode: a frozen batch norm must not come back in training mode."""
+    modes = [(module, module.training) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
+
+
+@contextmanager
+def fork_rng(model: nn.Module) -> Iterator[None]:
     """Leave the random state of the CPU and of the model's device as it was found."""
     devices = {parameter.device for parameter in model.parameters() if parameter.is_cuda}
     with torch.random.fork_rng(devices=[device.index for device in devices]):
@@ -237,7 +245,7 @@ def _live(model: nn.Module) -> dict[str, Tensor]:
     return live
 
 
-def _copied(live: Tensor) -> Tensor:
+def _copy(live: Tensor) -> Tensor:
     exact = torch.promote_types(live.dtype, torch.float32) if live.is_floating_point() else None
     return live.detach().to(dtype=exact, copy=True)
 
@@ -249,15 +257,14 @@ def _put(values: Mapping[str, Tensor], live: Mapping[str, Tensor]) -> None:
 
 
 def _same_names(
-    found: Mapping[str, Tensor], wanted: Mapping[str, Tensor], one: str, other: str
+    tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor], here: str, there: str
 ) -> None:
-    problems = [f"{name} is missing in {one}" for name in wanted.keys() - found.keys()]
-    problems += [f"{name} is missing in {other}" for name in found.keys() - wanted.keys()]
-    problems += [
-        f"{name} is {tuple(found[name].shape)} in {one} and {tuple(wanted[name].shape)} in {other}"
-        for name in wanted.keys() & found.keys()
-        if found[name].shape != wanted[name].shape
-    ]
+    problems = [f"{name} is missing in {here}" for name in wanted.keys() - tensors.keys()]
+    problems += [f"{name} is missing in {there}" for name in tensors.keys() - wanted.keys()]
+    for name in wanted.keys() & tensors.keys():
+        shape, other = tuple(tensors[name].shape), tuple(wanted[name].shape)
+        if shape != other:
+            problems.append(f"{name} is {shape} in {here} and {other} in {there}")
     if problems:
         raise PipelineError("averages.other_model", differences="; ".join(sorted(problems)[:5]))
 

@@ -95,12 +95,13 @@ def source(
     if plain or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
         if weights is not None:
             raise PipelineError("batches.weights_need_numbers")
-        made = map(data, steps) if plain else _continued(data, start_step)
-        items: Iterator[Any] = (examples.moved(batch, device) for batch in made)
+        made_items = map(data, steps) if plain else _repeat(data, start_step)
+        items: Iterator[Any] = (examples.move(batch, device) for batch in made_items)
         return Source(early(items, guarded=True) if prefetch else items, Batch, None)
     size = examples.count(data)
     if weights is not None:
-        weights = _checked_weights(weights, size)
+        examples.check_weights(weights, size)
+        weights = weights.detach().float()
     order = _Order(batch_size, size, order_seed, host)
     order.check()
     tensors = examples.tensors_of(data)
@@ -114,7 +115,7 @@ def source(
         # its draws are seeded through this process's generators, which training uses meanwhile
         raise PipelineError("batches.prefetch_needs_workers", prefetch=prefetch)
     else:
-        items = _loaded(
+        items = _load(
             data,
             steps,
             order=order,
@@ -202,10 +203,10 @@ def _from_host(
         together = order.together(step)
         mine = hosts.shard(together, order.host)
         batch = Batch(examples.take(data, mine), _shares(weights, mine, together, order.host.world))
-        yield _moved(batch, device)
+        yield _move(batch, device)
 
 
-def _loaded(
+def _load(
     data: Any,
     steps: range,
     order: _Order,
@@ -229,7 +230,7 @@ def _loaded(
             together = order.together(step)
             mine = hosts.shard(together, order.host)
             shares = _shares(weights, mine, together, order.host.world)
-        yield _moved(Batch(content, shares), device)
+        yield _move(Batch(content, shares), device)
 
 
 @dataclass(frozen=True)
@@ -248,12 +249,7 @@ class _Order:
 
     def stretch(self, step: int, count: int) -> Iterator[tuple[int, int, int]]:
         """The same of `count` batches from `step` on."""
-        first, end = (step - 1) * self.batch_size, (step - 1 + count) * self.batch_size
-        while first < end:
-            epoch, offset = divmod(first, self.size)
-            taken = min(end - first, self.size - offset)
-            yield epoch, offset, offset + taken
-            first += taken
+        return hosts.epoch_pieces(step, count, self.batch_size, self.size)
 
     def epoch(self, epoch: int) -> Tensor:
         return torch.from_numpy(hosts.permutation(self.size, self.seed, epoch).copy())
@@ -291,9 +287,9 @@ class _Reproducible(Dataset[Any]):
 
     def __getitems__(self, places: list[tuple[int, int]]) -> list[Any]:
         with _generators_kept():
-            return [self._one(epoch, example) for epoch, example in places]
+            return [self._example(epoch, example) for epoch, example in places]
 
-    def _one(self, epoch: int, example: int) -> Any:
+    def _example(self, epoch: int, example: int) -> Any:
         words = np.random.SeedSequence([self.seed, epoch, example]).generate_state(3)
         random.seed(int(words[0]))
         np.random.seed(words[1])
@@ -316,7 +312,7 @@ def _generators_kept() -> Iterator[None]:
 # --- pieces ------------------------------------------------------------------------------------
 
 
-def _continued(batches: Any, start_step: int) -> Iterator[Any]:
+def _repeat(batches: Any, start_step: int) -> Iterator[Any]:
     """The batches over and over, without the first `start_step`."""
     skipped = 0
     while True:
@@ -338,28 +334,20 @@ def _shares(weights: Tensor | None, mine: Tensor, together: Tensor, world: int) 
     return weights[mine] * (world / weights[together].sum())
 
 
-def _checked_weights(weights: Tensor, size: int) -> Tensor:
-    if len(weights) != size:
-        raise PipelineError("batches.weight_count", weights=len(weights), size=size)
-    if not bool((weights >= 0).all() & weights.isfinite().all()):
-        raise PipelineError("batches.bad_weights")
-    return weights.detach().float()
-
-
 def _to_device(tensor: Tensor, device: torch.device) -> Tensor:
     if device.type == "cuda":
         tensor = tensor.pin_memory()  # so that the copy does not wait
     return tensor.to(device, non_blocking=True)
 
 
-def _moved(batch: Batch, device: torch.device) -> Batch:
+def _move(batch: Batch, device: torch.device) -> Batch:
     if device.type == "cpu":
         return batch
     pinned = map_tensors(
         batch.content, lambda t: t if t.is_cuda or t.is_pinned() else t.pin_memory()
     )
     shares = None if batch.shares is None else _to_device(batch.shares, device)
-    return Batch(examples.moved(pinned, device), shares)
+    return Batch(examples.move(pinned, device), shares)
 
 
 def map_tensors(content: Any, change: Callable[[Tensor], Any]) -> Any:

@@ -85,7 +85,7 @@ def keep_best(
         )
     _note(folder, Evaluated(step, dict(metrics)))
     there = [s for s in snapshot.listed(folder) if s.step != step]  # a resume writes it again
-    wanted = _kept_steps({s.step: s for s in there}, step, metrics, keep, final)
+    wanted = _steps_to_keep({s.step: s for s in there}, step, metrics, keep, final)
     if step not in wanted:
         return None
     extra = {"metrics": dict(metrics), "final": final}
@@ -96,7 +96,7 @@ def keep_best(
     return written
 
 
-def _kept_steps(
+def _steps_to_keep(
     there: Mapping[int, Snapshot],
     step: int,
     metrics: Mapping[str, float],
@@ -106,16 +106,16 @@ def _kept_steps(
     values = {at: s.extra["metrics"].get(keep.metric, math.nan) for at, s in there.items()}
     values[step] = metrics[keep.metric]
     steps = set(values)
-    best = set(ranked(values, keep.minimize)[: keep.best])
+    best = set(rank_steps(values, keep.minimize)[: keep.best])
     latest = set(sorted(steps)[-keep.latest :]) if keep.latest else set()
     ends = {at for at, s in there.items() if s.extra.get("final")} | ({step} if final else set())
     return best | latest | ends | (steps & set(keep.pinned))
 
 
-def ranked(values: Mapping[int, float], minimize: bool) -> list[int]:
+def rank_steps(values: Mapping[int, float], minimize: bool) -> list[int]:
     """The steps with a finite value, best first; of equal values the earlier step first.
 
-    >>> ranked({100: 0.3, 200: 0.1, 300: float("nan"), 400: 0.1}, minimize=True)
+    >>> rank_steps({100: 0.3, 200: 0.1, 300: float("nan"), 400: 0.1}, minimize=True)
     [200, 400, 100]
     """
     sign = 1.0 if minimize else -1.0
@@ -128,15 +128,15 @@ def evaluations(folder: Path | str) -> list[Evaluated]:
     path = Path(folder) / EVALUATIONS
     if not path.is_file():
         return []
-    found: dict[int, Evaluated] = {}
+    by_step: dict[int, Evaluated] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             record = json.loads(line)
             metrics = {name: float(value) for name, value in record["metrics"].items()}
-            found[int(record["step"])] = Evaluated(int(record["step"]), metrics)
+            by_step[int(record["step"])] = Evaluated(int(record["step"]), metrics)
         except (ValueError, KeyError, TypeError, AttributeError):
             continue  # a line cut short by a kill
-    return [found[step] for step in sorted(found)]
+    return [by_step[step] for step in sorted(by_step)]
 
 
 def select(folder: Path | str, metric: str, minimize: bool = True) -> Selection:
@@ -152,7 +152,7 @@ def select(folder: Path | str, metric: str, minimize: bool = True) -> Selection:
     """
     noted = evaluations(folder)
     values = {e.step: e.metrics[metric] for e in noted if metric in e.metrics}
-    order = ranked(values, minimize)
+    order = rank_steps(values, minimize)
     if not order:
         known = sorted({name for e in noted for name in e.metrics})
         raise PipelineError(
@@ -164,12 +164,12 @@ def select(folder: Path | str, metric: str, minimize: bool = True) -> Selection:
     kept: dict[int, Snapshot] = {s.step: s for s in reversed(snapshot.listed(folder))}
     best, kept_step = order[0], next((step for step in order if step in kept), None)
     smooth = _running_median({step: values[step] for step in sorted(order)})
-    smoothed_step = ranked(smooth, minimize)[0]
-    says = f"{metric} {values[best]:.4g} at step {best}"
+    smoothed_step = rank_steps(smooth, minimize)[0]
+    sentence = f"{metric} {values[best]:.4g} at step {best}"
     if best not in kept:
-        says += ", whose checkpoint was not kept"
+        sentence += ", whose checkpoint was not kept"
         if kept_step is not None:
-            says += f"; the best kept is step {kept_step} with {values[kept_step]:.4g}"
+            sentence += f"; the best kept is step {kept_step} with {values[kept_step]:.4g}"
     return Selection(
         step=best,
         value=values[best],
@@ -177,7 +177,7 @@ def select(folder: Path | str, metric: str, minimize: bool = True) -> Selection:
         kept_step=kept_step,
         smoothed_step=smoothed_step,
         smoothed_value=smooth[smoothed_step],
-        says=says,
+        says=sentence,
     )
 
 

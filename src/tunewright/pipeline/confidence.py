@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tunewright.errors import PipelineError
+from tunewright.stats import spread
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,8 @@ def wilson(correct: float, total: float, level: float = 0.95) -> Interval:
     """
     if not 0 <= correct <= total or not total:
         raise PipelineError("confidence.bad_proportion", correct=correct, total=total)
-    share, z = correct / total, NormalDist().inv_cdf(_upper(level))
-    centre = (share + z * z / (2 * total)) / (1 + z * z / total)
-    half = z / (1 + z * z / total) * math.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2)
-    # At the ends the formula is exactly 0 or 1, rounding is not.
-    low = 0.0 if correct == 0 else centre - half
-    high = 1.0 if correct == total else centre + half
-    return Interval(share, low, high, level)
+    low, high = spread.wilson(correct, total, NormalDist().inv_cdf(_upper(level)))
+    return Interval(correct / total, low, high, level)
 
 
 def mean_interval(

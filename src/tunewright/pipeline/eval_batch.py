@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,13 +13,12 @@ from torch import Tensor, nn
 
 from tunewright.errors import PipelineError
 from tunewright.pipeline import examples, hosts
-from tunewright.pipeline.averages import forked_rng
+from tunewright.pipeline.averages import fork_rng, keep_modes
 from tunewright.pipeline.hosts import Host
-from tunewright.pipeline.memory import out_of_memory, release
 from tunewright.pipeline.random_state import seed_torch
 
 _MOST_FOUND = 64  # answers that a process remembers
-_found: dict[Hashable, int] = {}
+_sizes: dict[Hashable, int] = {}
 
 Metrics = Callable[
     [nn.Module, Any], Mapping[str, Tensor]
@@ -47,14 +47,14 @@ def find_batch_size(
     share = share or math.ceil(size / host.world)
     limit = min(at_most or 16 * train_batch_size, share)
     kind = _kind(model, data, metrics, device, (train_batch_size, limit))
-    if host.world == 1 and kind in _found:
-        return _found[kind]
+    if host.world == 1 and kind in _sizes:
+        return _sizes[kind]
     fits, trial = 0, min(train_batch_size, share)
     with evaluating(model, seed=0) as inner:
         while True:
             try:
                 batch = examples.take(data, torch.arange(trial) % size)
-                metrics(inner, examples.moved(batch, device))
+                metrics(inner, examples.move(batch, device))
                 if device.type == "cuda":
                     torch.cuda.synchronize(device)
             except Exception as error:
@@ -67,16 +67,16 @@ def find_batch_size(
                 break
             trial = min(2 * trial, limit)
     # Asked before anybody raises: a rank that raised alone would leave the others waiting.
-    found = int(hosts.all_min(torch.tensor(fits, device=device), host))
-    if not found:
+    agreed = int(hosts.all_min(torch.tensor(fits, device=device), host))
+    if not agreed:
         raise PipelineError(
             "evaluation.batch_out_of_memory", size=min(train_batch_size, share), device=device
         )
-    if found == limit and host.world == 1:  # not where the memory left at the time decided
-        if len(_found) >= _MOST_FOUND:
-            _found.clear()
-        _found[kind] = found
-    return found
+    if agreed == limit and host.world == 1:  # not where the memory left at the time decided
+        if len(_sizes) >= _MOST_FOUND:
+            _sizes.clear()
+        _sizes[kind] = agreed
+    return agreed
 
 
 def _kind(
@@ -95,17 +95,11 @@ def _kind(
 @contextmanager
 def evaluating(model: nn.Module, seed: int) -> Iterator[nn.Module]:
     """The model in evaluation mode, without gradients, with separate random numbers."""
-    inner = hosts.unwrapped(model)
-    # Each module's own mode: a frozen batch norm must not come back in training mode.
-    modes = [(module, module.training) for module in model.modules()]
-    try:
+    inner = hosts.unwrap(model)
+    with keep_modes(model), torch.no_grad(), fork_rng(inner):
         model.eval()
-        with torch.no_grad(), forked_rng(inner):
-            seed_torch(seed)
-            yield inner
-    finally:
-        for module, mode in modes:
-            module.training = mode
+        seed_torch(seed)
+        yield inner
 
 
 def device_of(model: nn.Module, device: torch.device | str | None) -> torch.device:
@@ -114,3 +108,25 @@ def device_of(model: nn.Module, device: torch.device | str | None) -> torch.devi
         return torch.device(device)
     tensors = [*model.parameters(), *model.buffers()]
     return tensors[0].device if tensors else torch.device("cpu")
+
+
+# ---- was that out of memory? One answer for CUDA, the CPU allocator and Python
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether the error means that memory did not suffice.
+
+    >>> out_of_memory(MemoryError()), out_of_memory(RuntimeError("shapes do not match"))
+    (True, False)
+    """
+    if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)):
+        return True
+    # torch's CPU allocator raises a plain RuntimeError.
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
+def release(device: torch.device) -> None:
+    """Give back what the failed attempt left behind."""
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()

@@ -86,17 +86,17 @@ class Skew:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why the sample is not to be trusted; empty when it is."""
-        found = []
+        reasons = []
         if abs(self.z) > _MEAN_Z:
-            found.append(
+            reasons.append(
                 f"its mean is {self.sample_mean:.4g}, the full set's {self.full_mean:.4g} "
                 f"(z = {self.z:.1f})"
             )
         if self.class_mix_p is not None and self.class_mix_p < _OTHER_P:
-            found.append(f"its classes are mixed otherwise (p = {self.class_mix_p:.1g})")
+            reasons.append(f"its classes are mixed otherwise (p = {self.class_mix_p:.1g})")
         if self.score_p < _OTHER_P:
-            found.append(f"its values are distributed otherwise (p = {self.score_p:.1g})")
-        return tuple(found)
+            reasons.append(f"its values are distributed otherwise (p = {self.score_p:.1g})")
+        return tuple(reasons)
 
     @property
     def skewed(self) -> bool:
@@ -166,16 +166,16 @@ def _class_mix_p(labels: Tensor, inside: Tensor) -> float:
     drawn_share = float(inside.double().mean())
     classes = torch.unique(labels, return_inverse=True)[1]
     totals = torch.bincount(classes).double()
-    found = torch.bincount(classes[inside], minlength=len(totals)).double()
+    counts = torch.bincount(classes[inside], minlength=len(totals)).double()
     # Classes with fewer than 5 expected examples go together: alone they break the approximation.
     small = totals * drawn_share < 5
     totals = torch.cat([totals[~small], totals[small].sum()[None]])
-    found = torch.cat([found[~small], found[small].sum()[None]])
-    found, expected = found[totals > 0], totals[totals > 0] * drawn_share
+    counts = torch.cat([counts[~small], counts[small].sum()[None]])
+    counts, expected = counts[totals > 0], totals[totals > 0] * drawn_share
     if len(expected) < 2 or drawn_share == 1:
         return 1.0
     # Drawing without replacement varies less than the multinomial by this factor.
-    statistic = float(((found - expected).square() / expected).sum()) / (1 - drawn_share)
+    statistic = float(((counts - expected).square() / expected).sum()) / (1 - drawn_share)
     return float(stats.chi2.sf(statistic, len(expected) - 1))
 
 

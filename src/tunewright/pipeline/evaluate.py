@@ -22,10 +22,16 @@ from tunewright.pipeline import examples, hosts
 from tunewright.pipeline.averages import sync_batch_norm
 from tunewright.pipeline.class_count import ClassCount, class_counts
 from tunewright.pipeline.confidence import sd_of_mean
-from tunewright.pipeline.eval_batch import Metrics, device_of, evaluating, find_batch_size
+from tunewright.pipeline.eval_batch import (
+    Metrics,
+    device_of,
+    evaluating,
+    find_batch_size,
+    out_of_memory,
+    release,
+)
 from tunewright.pipeline.hosts import Host
-from tunewright.pipeline.memory import out_of_memory, release
-from tunewright.pipeline.predictions import Predictions, predicted
+from tunewright.pipeline.predictions import Predictions, predict_fixed
 
 WEIGHT = ""  # the row that holds the weights themselves
 
@@ -151,7 +157,7 @@ def evaluate(
     part = _part(data, sharded, device, host)
     expected = torch.ones(part.size) if weights is None else weights.detach().cpu()
     _check_request(part.size, expected, labels, correct)
-    chosen = _chosen(predict_ids, predict, part.size)
+    chosen = _choose_ids(predict_ids, predict, part.size)
     if batch_size is None:
         batch_size = find_batch_size(
             model,
@@ -185,11 +191,11 @@ def evaluate(
             host=host,
         )
         if predict is not None and host.is_main:
-            kept = predicted(inner, data, predict, device, ids=chosen)
+            kept = predict_fixed(inner, data, predict, device, ids=chosen)
     summed = rows.pop(WEIGHT)
     if sharded:
-        expected = _joined(_per_example(expected), part, device, host)
-        labels = None if labels is None else _joined(labels, part, device, host)
+        expected = _join(_per_example(expected), part, device, host)
+        labels = None if labels is None else _join(labels, part, device, host)
     _count_each_once(summed, expected, host)
     total = float(summed.sum())
     if not total > 0:
@@ -197,11 +203,13 @@ def evaluate(
     values = {name: row / summed for name, row in rows.items()}  # nan where the weight is 0
     counts: tuple[ClassCount, ...] = ()
     if labels is not None and correct is not None:
-        _known(correct, rows)
+        _check_metric(correct, rows)
         counted = summed.cpu() > 0
         counts = class_counts(values[correct].cpu()[counted], labels.cpu()[counted])
     examples_seen = int((summed > 0).sum())
-    sums = {name: (float(row.sum()), squared(row, summed, total)) for name, row in rows.items()}
+    sums = {
+        name: (float(row.sum()), sum_of_squares(row, summed, total)) for name, row in rows.items()
+    }
     return Evaluation(
         metrics={name: value / total for name, (value, _) in sums.items()},
         weight=total,
@@ -214,7 +222,7 @@ def evaluate(
     )
 
 
-def squared(row: Tensor, weights: Tensor, total: Tensor | float) -> Tensor:
+def sum_of_squares(row: Tensor, weights: Tensor, total: Tensor | float) -> Tensor:
     """The sum of squared distances from the mean, each example weighted: on the device."""
     return (row - row.sum() / total * weights).square().sum()
 
@@ -252,11 +260,11 @@ def _rows(
         batches = list(torch.split(ids, batch_size))
         done = 0
         try:
-            for places, batch in zip(batches, examples.loaded(data, batches, workers), strict=True):
+            for places, batch in zip(batches, examples.load(data, batches, workers), strict=True):
                 mask = weights[places].double()
                 mask[~counted[done : done + len(places)]] = 0.0
-                found = metrics(model, examples.moved(batch, device))
-                add_rows(rows, found, mask.to(device), part.first + places.to(device), part.total)
+                values = metrics(model, examples.move(batch, device))
+                add_rows(rows, values, mask.to(device), part.first + places.to(device), part.total)
                 done += len(places)
         except Exception as error:
             if not out_of_memory(error) or batch_size == 1:
@@ -270,14 +278,16 @@ def _rows(
 
 
 def add_rows(
-    rows: dict[str, Tensor], found: Mapping[str, Tensor], mask: Tensor, places: Tensor, size: int
+    rows: dict[str, Tensor], measured: Mapping[str, Tensor], mask: Tensor, places: Tensor, size: int
 ) -> None:
     """Add a batch's weighted values at their examples' places, all of them or none."""
     known = rows.keys() - {WEIGHT}
-    if rows and known != found.keys():
-        raise PipelineError("evaluation.metrics_changed", found=sorted(found), known=sorted(known))
+    if rows and known != measured.keys():
+        raise PipelineError(
+            "evaluation.metrics_changed", found=sorted(measured), known=sorted(known)
+        )
     weighted = {}
-    for name, values in [*found.items(), (WEIGHT, torch.ones_like(mask))]:
+    for name, values in [*measured.items(), (WEIGHT, torch.ones_like(mask))]:
         if not isinstance(values, Tensor) or values.shape != mask.shape:
             shape = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
             raise PipelineError(
@@ -294,10 +304,7 @@ def add_rows(
 
 
 def _check_request(size: int, weights: Tensor, labels: Tensor | None, correct: str | None) -> None:
-    if len(weights) != size:
-        raise PipelineError("batches.weight_count", weights=len(weights), size=size)
-    if not bool((weights >= 0).all() & weights.isfinite().all()):
-        raise PipelineError("batches.bad_weights")
+    examples.check_weights(weights, size)
     if (labels is None) != (correct is None):
         raise PipelineError("evaluation.counts_need_labels")
     if labels is not None and tuple(labels.shape) != (size,):
@@ -317,7 +324,7 @@ class _Part:
 
 def _part(data: Any, sharded: bool, device: torch.device, host: Host) -> _Part:
     """This rank's part: a share of data that all ranks hold, or all of what it holds alone."""
-    sizes = hosts.gathered(torch.tensor(examples.count(data), device=device), host).tolist()
+    sizes = hosts.gather(torch.tensor(examples.count(data), device=device), host).tolist()
     size = int(sizes[host.rank])
     if sharded:
         if not min(sizes):
@@ -329,7 +336,7 @@ def _part(data: Any, sharded: bool, device: torch.device, host: Host) -> _Part:
     return _Part(size, size, 0, ids, math.ceil(size / host.world))
 
 
-def _joined(values: Tensor, part: _Part, device: torch.device, host: Host) -> Tensor:
+def _join(values: Tensor, part: _Part, device: torch.device, host: Host) -> Tensor:
     """One value per example of every rank's part, in the order of the ranks."""
     whole = torch.zeros(part.total, dtype=values.dtype, device=device)
     whole[part.first : part.first + part.size] = values.to(device)
@@ -340,7 +347,7 @@ def _per_example(weights: Tensor) -> Tensor:
     return weights.double().flatten(1).sum(1) if weights.dim() > 1 else weights.double()
 
 
-def _chosen(ids: Sequence[int] | Tensor | None, predict: object, size: int) -> Tensor | None:
+def _choose_ids(ids: Sequence[int] | Tensor | None, predict: object, size: int) -> Tensor | None:
     if ids is None:
         return None
     if predict is None:
@@ -372,6 +379,6 @@ def _count_each_once(summed: Tensor, weights: Tensor, host: Host) -> None:
         )
 
 
-def _known(name: str, rows: Mapping[str, Tensor]) -> None:
+def _check_metric(name: str, rows: Mapping[str, Tensor]) -> None:
     if name not in rows:
         raise PipelineError("evaluation.correct_not_a_metric", name=name, known=sorted(rows))

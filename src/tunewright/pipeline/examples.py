@@ -48,7 +48,7 @@ def take(data: Any, ids: Tensor) -> Any:
     return taken[0] if isinstance(data, Tensor) else taken
 
 
-def loaded(data: Any, batches: Sequence[Tensor], workers: int = 0) -> Iterator[Any]:
+def load(data: Any, batches: Sequence[Tensor], workers: int = 0) -> Iterator[Any]:
     """The batches of these ids one after the other; `workers` load a map-style dataset ahead."""
     if not workers or tensors_of(data) is not None:
         return (take(data, ids) for ids in batches)
@@ -62,14 +62,14 @@ def loaded(data: Any, batches: Sequence[Tensor], workers: int = 0) -> Iterator[A
     )
 
 
-def moved(batch: Any, device: torch.device | str) -> Any:
+def move(batch: Any, device: torch.device | str) -> Any:
     """The batch on the device; what is no tensor stays as it is."""
     if isinstance(batch, Tensor):
         return batch.to(device, non_blocking=True)
     if isinstance(batch, dict):
-        return {name: moved(part, device) for name, part in batch.items()}
+        return {name: move(part, device) for name, part in batch.items()}
     if isinstance(batch, (tuple, list)):
-        return tuple(moved(part, device) for part in batch)
+        return tuple(move(part, device) for part in batch)
     return batch
 
 
@@ -83,3 +83,11 @@ def tensors_of(data: Any) -> tuple[Tensor, ...] | None:
     if isinstance(parts, tuple) and parts and all(isinstance(part, Tensor) for part in parts):
         return parts
     return None
+
+
+def check_weights(weights: Tensor, size: int) -> None:
+    """Refuse weights that are not one finite number from 0 on for each of so many examples."""
+    if len(weights) != size:
+        raise PipelineError("batches.weight_count", weights=len(weights), size=size)
+    if not bool((weights >= 0).all() & weights.isfinite().all()):
+        raise PipelineError("batches.bad_weights")

@@ -25,15 +25,15 @@ from tunewright.pipeline.hosts import Host
 
 def sizes(paths: Iterable[Path | str]) -> dict[str, int]:
     """The files with their sizes in bytes, in the order of their names."""
-    found: dict[str, int] = {}
+    by_path: dict[str, int] = {}
     for path in sorted(map(str, paths)):
-        if path in found:
+        if path in by_path:
             raise PipelineError("files.twice", path=path)
         try:
-            found[path] = os.stat(path).st_size
+            by_path[path] = os.stat(path).st_size
         except OSError as error:
             raise PipelineError("files.unreadable", path=path, error=str(error)) from None
-    return found
+    return by_path
 
 
 def shard(

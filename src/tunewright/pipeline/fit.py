@@ -32,13 +32,15 @@ from tunewright.pipeline.capture import CapturedStep
 from tunewright.pipeline.checkpoint import Keep, Selection
 from tunewright.pipeline.eval_batch import device_of
 from tunewright.pipeline.evaluate import Evaluation
-from tunewright.pipeline.fit_config import FitConfig, Loss
-from tunewright.pipeline.ghost_batch_norm import GhostBatchNorm, set_micro_batches
+from tunewright.pipeline.fit_config import FitConfig, Loss, autocast, loss_scaler, matrix_products
+from tunewright.pipeline.ghost_batch_norm import (
+    GhostBatchNorm,
+    norm_notes,
+    set_micro_batches,
+)
 from tunewright.pipeline.gradient import Recorder, clip_by_norm_, global_norm, gradients
 from tunewright.pipeline.hosts import Host
-from tunewright.pipeline.norm_notes import norm_notes
 from tunewright.pipeline.optimizer import set_learning_rate
-from tunewright.pipeline.precision import autocast, loss_scaler, matrix_products
 from tunewright.pipeline.random_state import seed_all
 from tunewright.pipeline.stretch import (
     MOST_STEPS,
@@ -49,8 +51,7 @@ from tunewright.pipeline.stretch import (
     lane_of,
     stretch_length,
 )
-from tunewright.pipeline.throughput import Clock, Throughput
-from tunewright.pipeline.trace import Trace
+from tunewright.pipeline.throughput import Clock, Throughput, Trace
 from tunewright.pipeline.training_state import TrainingState
 from tunewright.pipeline.validation import Validation, Validator
 
@@ -123,7 +124,7 @@ def fit(
     (200, True)
     """
     host = hosts.current()
-    device = _settled(device_of(model, device))
+    device = _with_index(device_of(model, device))
     config.check(device, host)
     total_steps = config.schedule.total_steps(config.max_train_steps)
     if keep is not None and valid is None:
@@ -150,7 +151,7 @@ def fit(
     _check_ranks(model, source, handle, config, host)
     items = source.items
     if source.size is None:  # nobody knows which examples a loader gives to which rank
-        items = agreement.checked_items(items, host)
+        items = agreement.check_items(items, host)
     seed_all(handle.seeds.data)
     state = training_state.start(model, config, device, host)
     if saved is not None:
@@ -197,9 +198,9 @@ def fit(
                 item = clock.next(items)
                 set_learning_rate(state.optimizer, config.learning_rate(min(step, total_steps)))
                 update(step, item)  # train_step, below: forward, backward, norm, clip, step
-                clock.stepped()
+                clock.count_step()
                 if tracer is not None:
-                    tracer.stepped()
+                    tracer.count_step()
                 saving.ask(handle.save_due(step), now=True)
                 eval_due = valid is not None and handle.eval_due(step)
 
@@ -209,17 +210,17 @@ def fit(
                 continue
             _log(handle, recorder, config, host, lane)
             spans.took(time.perf_counter() - since)
-            clock.synced()
-            with clock.paused():
+            clock.read_events()
+            with clock.pause():
                 if eval_due:
                     validator.evaluate(step, final=step == total_steps, captured=update.captured)
                 if isinstance(handle, Alone):
                     handle.tell(step)
                 if _any(saving.due, state.device, host):
-                    tree = training_state.kept(state, step, config, handle.seeds, host)
+                    tree = training_state.state_tree(state, step, config, handle.seeds, host)
                     with lane.released():  # the other trials of a pack train meanwhile
                         handle.save(tree)
-                    saving.done()
+                    saving.note_written()
 
     if config.capture and update.reason is not None:
         notes.append(Message("fit.note.not_captured", {"reason": update.reason}))
@@ -231,7 +232,7 @@ def fit(
         notes=tuple(notes),
         curves=handle.curves if isinstance(handle, Alone) else None,
         evaluation=validator.last,
-        selected=validator.selected(),
+        selected=validator.select_best(),
         averages=state.averages,
     )
 
@@ -269,7 +270,7 @@ def train_step(
     total: Tensor | None = None
     parts = batches.split(batch, config.accumulate)
     for number, part in enumerate(parts, start=1):
-        with _unsynced(state.model, last=number == len(parts)):
+        with _without_sync(state.model, last=number == len(parts)):
             with autocast(config.precision, state.device, cache=cache):
                 loss = _mean(forward(state.model, part.content), part.shares, len(parts))
             scaled = loss if state.scaler is None else state.scaler.scale(loss)
@@ -306,7 +307,7 @@ def _mean(loss: Tensor, shares: Tensor | None, parts: int) -> Tensor:
     return mean if parts == 1 else mean / parts
 
 
-def _unsynced(model: nn.Module, last: bool) -> AbstractContextManager[Any]:
+def _without_sync(model: nn.Module, last: bool) -> AbstractContextManager[Any]:
     """Gradients are exchanged between processes once per update, with the last part."""
     if last or not isinstance(model, DistributedDataParallel):
         return nullcontext()
@@ -396,18 +397,18 @@ def _log_part(run: Any, steps: list[int], columns: dict[str, list[float]], rate:
         run.log(step, measured)
         value = measured["train_loss"]
         if not math.isfinite(value):
-            shown = "nan" if math.isnan(value) else f"{value:+}"
-            facts = {"metric": "train_loss", "value": shown, "step": step}
+            text = "nan" if math.isnan(value) else f"{value:+}"
+            facts = {"metric": "train_loss", "value": text, "step": step}
             raise Diverged(Message("metric.not_finite", facts))
 
 
-def _any(asked: bool, device: torch.device, host: Host) -> bool:
+def _any(due: bool, device: torch.device, host: Host) -> bool:
     if host.world == 1:
-        return asked
-    return bool(hosts.all_sum(torch.tensor(int(asked), device=device), host) > 0)
+        return due
+    return bool(hosts.all_sum(torch.tensor(int(due), device=device), host) > 0)
 
 
-def _settled(device: torch.device) -> torch.device:
+def _with_index(device: torch.device) -> torch.device:
     """cuda means the current one: a tensor's device always has its number."""
     if device.type == "cuda" and device.index is None:
         return torch.device("cuda", torch.cuda.current_device())

@@ -14,26 +14,23 @@ Running statistics are those that training normalised with, updated once per opt
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tunewright.errors import PipelineError
-from tunewright.pipeline.rank_group import rank_group, sum_over_ranks
-from tunewright.pipeline.virtual_batch import (
-    group_sizes,
-    one_after_another,
-    pooled,
-    side_by_side,
-)
+from tunewright.messages import Message
+from tunewright.pipeline import hosts
 
 # Up to this many groups are normalised one by one, more in one kernel, as channels side by side.
 # One H200, bfloat16, 256 channels of 8x8, channels last; ms forward and backward, eager (captured):
 #     2 groups of 64    0.70 (0.08) one by one, 1.05 (0.08) side by side
 #     32 groups of 64   3.74 (1.29) one by one, 1.30 (0.75) side by side; plain norm 0.34 (0.32)
-FEW = 4
+_FEW_GROUPS = 4
 
 Mode = Literal["split", "subsample"]
 Running = Literal["ghost", "total"]
@@ -127,7 +124,7 @@ class GhostBatchNorm(nn.Module):
         if examples < virtual:
             out, mean, var = self._over_ranks(batch)
         elif self.mode == "subsample" and examples > virtual:
-            out, mean, var = self._subsampled(batch)
+            out, mean, var = self._subsample(batch)
         else:
             out, mean, var = self._split(batch)
         self._take_in(mean, var)
@@ -139,7 +136,7 @@ class GhostBatchNorm(nn.Module):
         # momentum 1 they are exactly the group's, at no further pass over the activations.
         means = torch.zeros(len(sizes), self.num_features, **_like(self.running_mean))
         variances = torch.zeros_like(means)
-        if len(sizes) > FEW and len(set(sizes)) == 1:
+        if len(sizes) > _FEW_GROUPS and len(set(sizes)) == 1:
             weight = None if self.weight is None else self.weight.repeat(len(sizes))
             bias = None if self.bias is None else self.bias.repeat(len(sizes))
             stacked = F.batch_norm(
@@ -163,7 +160,7 @@ class GhostBatchNorm(nn.Module):
             return out, *pooled(means, variances, sizes, batch[0, 0].numel())
         return out, means.mean(0), variances.mean(0)
 
-    def _subsampled(self, batch: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _subsample(self, batch: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         # argsort of uniform draws, not randperm: it can be captured in a CUDA graph.
         drawn = torch.rand(batch.shape[0], device=batch.device).argsort()[: self.virtual_batch_size]
         exact = _exact(batch)
@@ -306,3 +303,158 @@ def _column(per_channel: Tensor, batch: Tensor) -> Tensor:
 
 def _like(tensor: Tensor) -> dict[str, Any]:
     return {"device": tensor.device, "dtype": tensor.dtype}
+
+
+# ---- a batch cut into virtual batches, and laid out so that one kernel normalises all of them
+
+
+def group_sizes(examples: int, virtual_batch_size: int, strict: bool = True) -> list[int]:
+    """How a batch is cut into virtual batches; not strict: the nearest sizes, at least half of it.
+
+    >>> group_sizes(128, 64), group_sizes(100, 64, strict=False), group_sizes(90, 64, strict=False)
+    ([64, 64], [50, 50], [90])
+    """
+    groups, rest = divmod(examples, virtual_batch_size)
+    if not rest:
+        return [virtual_batch_size] * groups
+    groups = max(1, min(round(examples / virtual_batch_size), examples // 2))
+    sizes = [examples // groups + (index < examples % groups) for index in range(groups)]
+    if strict:
+        raise PipelineError(
+            "batch_norm.not_divisible",
+            examples=examples,
+            virtual_batch_size=virtual_batch_size,
+            sizes=", ".join(map(str, sizes)),
+        )
+    return sizes
+
+
+def side_by_side(batch: Tensor, groups: int) -> Tensor:
+    """The groups of a batch as groups * C channels of one virtual batch."""
+    if _channels_last(batch):
+        rows = batch.movedim(1, -1).reshape(groups, -1, batch.shape[1])
+        return rows.transpose(0, 1).flatten(1)
+    return batch.reshape(groups, -1, *batch.shape[1:]).transpose(0, 1).flatten(1, 2)
+
+
+def one_after_another(stacked: Tensor, batch: Tensor, groups: int) -> Tensor:
+    """The inverse, in the shape and memory format of the batch."""
+    if _channels_last(batch):
+        rows = stacked.reshape(-1, groups, batch.shape[1]).transpose(0, 1)
+        return rows.reshape(batch.movedim(1, -1).shape).movedim(-1, 1)
+    rows = stacked.reshape(-1, groups, *batch.shape[1:]).transpose(0, 1)
+    return rows.reshape(batch.shape)
+
+
+def pooled(means: Tensor, variances: Tensor, sizes: list[int], each: int) -> tuple[Tensor, Tensor]:
+    """Mean and unbiased variance of the whole batch from those of its groups."""
+    # Plain numbers: copying a tensor of counts to the device cannot be captured in a CUDA graph.
+    counts, total = [size * each for size in sizes], sum(sizes) * each
+    mean = torch.stack([n * m for n, m in zip(counts, means, strict=True)]).sum(0) / total
+    squares = torch.stack(
+        [
+            (n - 1) * v + n * (m - mean).square()
+            for n, m, v in zip(counts, means, variances, strict=True)
+        ]
+    )
+    return mean, squares.sum(0) / (total - 1)
+
+
+def _channels_last(batch: Tensor) -> bool:
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    return (
+        batch.dim() in formats
+        and not batch.is_contiguous()
+        and batch.is_contiguous(memory_format=formats[batch.dim()])
+    )
+
+
+# ---- sums over a group of ranks that autograd sees: a virtual batch larger than one device's batch
+
+
+def rank_group(
+    examples: int, virtual_batch_size: int, strict: bool = True
+) -> dist.ProcessGroup | None:
+    """The ranks that together hold one virtual batch, when one holds `examples`; None: this alone.
+
+    Not strict: the largest group up to that size which the number of processes allows.
+    """
+    world = hosts.current().world
+    wanted = -(-virtual_batch_size // examples)
+    if strict and (virtual_batch_size % examples or world % wanted):
+        raise PipelineError(
+            "batch_norm.no_rank_group",
+            examples=examples,
+            virtual_batch_size=virtual_batch_size,
+            world=world,
+        )
+    together = max(size for size in range(1, wanted + 1) if world % size == 0)
+    return None if together == 1 else _subgroup(dist.group.WORLD, together)
+
+
+def sum_over_ranks(values: Tensor, group: dist.ProcessGroup | None) -> Tensor:
+    """The sum over the group's ranks; its gradient is the sum of every rank's gradient."""
+    summed: Tensor = _SumOverRanks.apply(values, group)  # type: ignore[no-untyped-call]
+    return summed
+
+
+class _SumOverRanks(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, group: dist.ProcessGroup | None) -> Tensor:
+        ctx.group = group
+        return _all_reduce(values, group)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return _all_reduce(gradients[0], ctx.group), None
+
+
+def _all_reduce(values: Tensor, group: dist.ProcessGroup | None) -> Tensor:
+    out = values.contiguous().clone()
+    if group is not None:
+        dist.all_reduce(out, group=group)
+    return out
+
+
+@lru_cache(maxsize=16)
+def _subgroup(world: Any, size: int) -> dist.ProcessGroup:
+    # Making groups is a collective call, so the answer is kept per (process group, size); all
+    # ranks come here at the same layer of their first step.
+    mine: dist.ProcessGroup
+    mine, _ = dist.new_subgroups(size)  # type: ignore[no-untyped-call]
+    return mine
+
+
+# ---- does a model normalise over so few examples, or over so many processes, that it should not?
+#
+# Batch norm trains another model at every batch size and number of hosts; layer norm does not
+# (playbook, "Batch normalization implementation details"). A note, never a refusal: a model that
+# is known to work may need its batch norm.
+
+
+# Below 16 examples the error of batch norm rises steeply (group norm, arXiv:1803.08494, figure 1).
+FEW = 16
+
+
+def norm_notes(model: nn.Module, examples: int, world: int) -> tuple[Message, ...]:
+    """What to know about the batch norm of a model that trains on `examples` per forward pass.
+
+    `GhostBatchNorm` and `SyncBatchNorm` are silent over several processes: they fix how many
+    examples normalise, or take them from all. Layer, group and instance norm always are.
+
+    >>> [note.code for note in norm_notes(nn.BatchNorm1d(4), examples=8, world=1)]
+    ['fit.note.batch_norm_few']
+    >>> norm_notes(nn.BatchNorm1d(4), examples=64, world=1), norm_notes(nn.LayerNorm(4), 2, 8)
+    ((), ())
+    """
+    plain = [m for m in model.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
+    apart = [m for m in plain if not isinstance(m, nn.SyncBatchNorm)]
+    notes = []
+    held = examples if apart else examples * world
+    if plain and held < FEW:
+        facts = {"layers": len(plain), "examples": held, "fewest": FEW}
+        notes.append(Message("fit.note.batch_norm_few", facts))
+    if apart and world > 1:
+        facts = {"layers": len(apart), "examples": examples, "world": world}
+        notes.append(Message("fit.note.batch_norm_apart", facts))
+    return tuple(notes)

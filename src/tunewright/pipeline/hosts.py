@@ -17,7 +17,7 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -120,7 +120,7 @@ def parallel(model: nn.Module, host: Host | None = None) -> nn.Module:
     )
 
 
-def unwrapped(model: nn.Module) -> nn.Module:
+def unwrap(model: nn.Module) -> nn.Module:
     """The model inside DistributedDataParallel, still compiled if it was.
 
     Evaluation uses it: its forward pass never waits for another rank.
@@ -180,14 +180,25 @@ def global_ids(step: int, batch_size: int, size: int, seed: int) -> Tensor:
     """
     if min(step, batch_size, size) < 1:
         raise PipelineError("hosts.bad_batch", step=step, batch_size=batch_size, size=size)
-    first, end = (step - 1) * batch_size, step * batch_size
-    parts = []
+    pieces = epoch_pieces(step, 1, batch_size, size)
+    parts = [permutation(size, seed, epoch)[start:end] for epoch, start, end in pieces]
+    return torch.from_numpy(np.concatenate(parts))
+
+
+def epoch_pieces(
+    step: int, count: int, batch_size: int, size: int
+) -> Iterator[tuple[int, int, int]]:
+    """(epoch, start, end) of the stretches of epochs that make up `count` batches from `step` on.
+
+    >>> list(epoch_pieces(2, 1, batch_size=4, size=6))
+    [(0, 4, 6), (1, 0, 2)]
+    """
+    first, end = (step - 1) * batch_size, (step - 1 + count) * batch_size
     while first < end:
         epoch, offset = divmod(first, size)
         taken = min(end - first, size - offset)
-        parts.append(permutation(size, seed, epoch)[offset : offset + taken])
+        yield epoch, offset, offset + taken
         first += taken
-    return torch.from_numpy(np.concatenate(parts))
 
 
 def shard(ids: Tensor, host: Host | None = None) -> Tensor:
@@ -220,15 +231,15 @@ def batch_ids(step: int, batch_size: int, size: int, seed: int, host: Host | Non
 
 def all_sum(values: Tensor, host: Host | None = None) -> Tensor:
     """The sum over ranks, on every rank; the values themselves where there is one process."""
-    return _reduced(values, "SUM", host)
+    return _reduce(values, "SUM", host)
 
 
 def all_min(values: Tensor, host: Host | None = None) -> Tensor:
     """The smallest over ranks, on every rank."""
-    return _reduced(values, "MIN", host)
+    return _reduce(values, "MIN", host)
 
 
-def _reduced(values: Tensor, operation: str, host: Host | None) -> Tensor:
+def _reduce(values: Tensor, operation: str, host: Host | None) -> Tensor:
     if (host or current()).world == 1:
         return values
     out = values.detach().clone()
@@ -236,7 +247,7 @@ def _reduced(values: Tensor, operation: str, host: Host | None) -> Tensor:
     return out
 
 
-def gathered(values: Tensor, host: Host | None = None) -> Tensor:
+def gather(values: Tensor, host: Host | None = None) -> Tensor:
     """The values of every rank stacked by rank; shapes must be alike on all ranks."""
     host = host or current()
     if host.world == 1:

@@ -180,20 +180,20 @@ class Adam(_Checked):
         self, groups: list[Any], rate: float | Tensor, on_cuda: bool
     ) -> torch.optim.Optimizer:
         # torch asks for `capturable` inside a CUDA graph, fused or not
-        own: dict[str, Any] = {"fused": True if on_cuda else None}
+        options: dict[str, Any] = {"fused": True if on_cuda else None}
         kind: Any = torch.optim.AdamW if self._decoupled else torch.optim.Adam
         if self._nesterov:
-            kind, own = torch.optim.NAdam, {"decoupled_weight_decay": self._decoupled}
-        made: torch.optim.Optimizer = kind(
+            kind, options = torch.optim.NAdam, {"decoupled_weight_decay": self._decoupled}
+        optimizer: torch.optim.Optimizer = kind(
             groups,
             rate,
             betas=(self.beta1, self.beta2),
             eps=self.epsilon,
             weight_decay=self.weight_decay,
             capturable=on_cuda,
-            **own,
+            **options,
         )
-        return made
+        return optimizer
 
 
 @dataclass(frozen=True)
@@ -264,8 +264,8 @@ def named(name: str, **hyperparameters: Any) -> OptimizerChoice:
             raise PipelineError(
                 "optimizer.unknown_hyperparameter", kind=kind.__name__, name=given, hint=hint
             )
-    made: OptimizerChoice = kind(**hyperparameters)
-    return made
+    choice: OptimizerChoice = kind(**hyperparameters)
+    return choice
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, value: float) -> None:

@@ -94,14 +94,14 @@ def captured_step(
             rows, None, optimizer, recorder.place, length=length, last_step=max_train_steps
         )
 
-    def measured(row: tuple[Tensor, ...]) -> Sequence[Tensor]:
+    def measure(row: tuple[Tensor, ...]) -> Sequence[Tensor]:
         values = update(*row)
         values = (values,) if isinstance(values, Tensor) else tuple(values)
         if len(values) != len(metrics):
             raise PipelineError("captured_step.count", count=len(values), metrics=list(metrics))
         return [value.detach() for value in values]
 
-    replayed = CapturedStep(measured, recorder, reason, tables=tables, lane=lane)
+    replayed = CapturedStep(measure, recorder, reason, tables=tables, lane=lane)
     return _steps(replayed, rows, recorder, run, lane, max_train_steps)
 
 

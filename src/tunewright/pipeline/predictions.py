@@ -34,18 +34,17 @@ def fixed_ids(size: int, kept: int = _KEPT) -> Tensor:
     return torch.linspace(0, size - 1, min(size, kept), dtype=torch.float64).round().long()
 
 
-def predicted(
+def predict_fixed(
     model: nn.Module,
     data: Any,
     predict: Callable[[nn.Module, Any], Tensor],
     device: torch.device | str,
-    kept: int = _KEPT,
     ids: Tensor | None = None,
 ) -> Predictions:
     """The predictions for the examples `ids` of `data`, or for as many fixed ones."""
-    ids = fixed_ids(examples.count(data), kept) if ids is None else ids
+    ids = fixed_ids(examples.count(data)) if ids is None else ids
     with torch.no_grad():
-        values = predict(model, examples.moved(examples.take(data, ids), device))
+        values = predict(model, examples.move(examples.take(data, ids), device))
     if values.dim() < 1 or len(values) != len(ids):
         raise PipelineError("predictions.bad_shape", shape=tuple(values.shape), examples=len(ids))
     return Predictions(ids, values.detach().cpu())

@@ -24,7 +24,7 @@ _LEAVE_S = 10.0  # how long to wait for the thread at the end; it may be inside 
 
 
 @dataclass(frozen=True)
-class _Made:
+class _Handed:
     """What the thread hands over: a batch, or what ended the batches."""
 
     item: Any = None
@@ -52,7 +52,7 @@ class Prefetched(Iterator[Any]):
         self._items, self._device, self._tensors = items, device, tensors
         self._guarded = guarded
         self._room = threading.Semaphore(ahead)
-        self._made: queue.SimpleQueue[_Made] = queue.SimpleQueue()
+        self._handed: queue.SimpleQueue[_Handed] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
         self._ended: BaseException | None = None
@@ -62,21 +62,21 @@ class Prefetched(Iterator[Any]):
         if self._ended is not None:
             raise self._ended
         if self._thread is None:
-            first = [_unaided(self._items, self._device)] if self._guarded else []
+            first = [_first_item(self._items, self._device)] if self._guarded else []
             self._thread = threading.Thread(target=self._work, name="prefetch", daemon=True)
             self._thread.start()
             if first:
                 return first[0]
-        made = self._made.get()
-        if made.error is not None:
-            self._ended = made.error
-            raise made.error
+        handed = self._handed.get()
+        if handed.error is not None:
+            self._ended = handed.error
+            raise handed.error
         self._room.release()
-        if made.copied is not None:
+        if handed.copied is not None:
             stream = torch.cuda.current_stream(self._device)
-            stream.wait_event(made.copied)
-            self._tensors(made.item, lambda tensor: _used_by(tensor, stream))
-        return made.item
+            stream.wait_event(handed.copied)
+            self._tensors(handed.item, lambda tensor: _hold_for(tensor, stream))
+        return handed.item
 
     def close(self) -> None:
         """Stop running ahead and wait for the thread; nothing happens the second time."""
@@ -96,21 +96,21 @@ class Prefetched(Iterator[Any]):
                 self._room.acquire()
                 if self._closed.is_set():
                     return
-                self._made.put(self._one(stream))
+                self._handed.put(self._next(stream))
         except BaseException as error:  # the reader raises it, at the place of this batch
-            self._made.put(_Made(error=error))
+            self._handed.put(_Handed(error=error))
 
-    def _one(self, stream: Any) -> _Made:
+    def _next(self, stream: Any) -> _Handed:
         if stream is None:
-            return _Made(next(self._items))
+            return _Handed(next(self._items))
         with torch.cuda.stream(stream):
             item = next(self._items)
             copied = torch.cuda.Event()  # type: ignore[no-untyped-call]
             copied.record(stream)
-        return _Made(item, copied)
+        return _Handed(item, copied)
 
 
-def _unaided(items: Iterator[Any], device: torch.device) -> Any:
+def _first_item(items: Iterator[Any], device: torch.device) -> Any:
     """The first batch; refused where it draws from the generators that training draws from."""
     before = _states(device)
     item = next(items)
@@ -133,7 +133,7 @@ def _states(device: torch.device) -> dict[str, Any]:
     return states
 
 
-def _used_by(tensor: Tensor, stream: Any) -> Tensor:
+def _hold_for(tensor: Tensor, stream: Any) -> Tensor:
     """Keep the memory until this stream is done with it: it belongs to the thread's stream."""
     if tensor.is_cuda:
         tensor.record_stream(stream)

@@ -82,7 +82,7 @@ def set_random_row(row: Tensor, device: torch.device) -> None:
 def random_rows(device: torch.device, host: Host) -> Tensor:
     """The rows of all ranks, one below the other; every rank calls it."""
     row = random_row(device)
-    return hosts.gathered(row.to(device), host).cpu()
+    return hosts.gather(row.to(device), host).cpu()
 
 
 def set_random_rows(rows: Tensor, device: torch.device, host: Host, seed: int, step: int) -> bool:

@@ -150,7 +150,7 @@ class Tables:
         """Put `count` steps from `first` on into the tables, from `row` on; nothing waits."""
         ids = self._block(first, count)
         if not self._ids:
-            self._ids = tuple(one.new_zeros((self._length, *one.shape[1:])) for one in ids)
+            self._ids = tuple(part.new_zeros((self._length, *part.shape[1:])) for part in ids)
         for into, rows in zip(self._ids, ids, strict=True):
             into[row : row + count].copy_(rows)
         if self._rates_of is None:
@@ -238,7 +238,7 @@ class SaveTimes:
         """A step at which a snapshot is `due`; `now`: whatever the time, at the last step, say."""
         self.due |= due and (now or self._clock() - self._last >= SAVE_EVERY_S)
 
-    def done(self) -> None:
+    def note_written(self) -> None:
         """It is written."""
         self.due, self._last = False, self._clock()
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -96,7 +97,7 @@ class Clock:
             self._open = _event()
         return item
 
-    def stepped(self) -> None:
+    def count_step(self) -> None:
         """The step is launched."""
         self._done += 1
         if self._open is not None:
@@ -118,7 +119,7 @@ class Clock:
             self._events.append((start, _event(), count))
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Evaluation and checkpoints run inside: they are no part of a step."""
         paused = time.perf_counter()
         try:
@@ -126,7 +127,7 @@ class Clock:
         finally:
             self._started += time.perf_counter() - paused
 
-    def synced(self) -> None:
+    def read_events(self) -> None:
         """Call it after a reading: the events that the device has reached are read then."""
         done = [event for event in self._events if event[1].query()]  # type: ignore[no-untyped-call]
         self._busy += [a.elapsed_time(b) / 1e3 / steps for a, b, steps in done]
@@ -184,3 +185,57 @@ def _window(step: Callable[[], None], steps: int, device: torch.device) -> float
 def _wait(device: torch.device) -> None:
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+
+
+# ---- a profiler's trace of a few steps, as a file that Perfetto or chrome://tracing opens
+#
+# The timers show whether training waits; a trace shows for what (playbook: "use an appropriate
+# profiler to diagnose input-bound pipelines").
+
+
+_BEFORE_TRACE = 10  # steps before the trace: compilation, caches, allocation
+TRACED = 10  # steps
+
+
+class Trace:
+    """Records steps of one training and writes them; call `stepped` after every step."""
+
+    def __init__(self, path: Path | str, steps: int, device: torch.device) -> None:
+        """`steps` are all that this training does: a short one is traced from its start."""
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise PipelineError("fit.trace_folder", path=str(self.path))
+        self._first = max(0, min(_BEFORE_TRACE, steps - TRACED))
+        self._last = min(self._first + TRACED, steps)
+        self._done = 0
+        self._profiler: Any = None
+        self._device = device
+        if self._first == 0:
+            self._profiler = start_profiler(device)
+
+    def count_step(self) -> None:
+        """Another step is launched."""
+        self._done += 1
+        if self._done == self._last:
+            self.close()
+        elif self._done == self._first:
+            self._profiler = start_profiler(self._device)
+
+    def close(self) -> None:
+        """Write what was recorded; nothing happens where nothing is being recorded."""
+        profiler, self._profiler = self._profiler, None
+        if profiler is None:
+            return
+        _wait(self._device)
+        profiler.stop()
+        profiler.export_chrome_trace(str(self.path))
+
+
+def start_profiler(device: torch.device) -> Any:
+    """A running profiler of the host, and of the device if it is a CUDA device."""
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    if device.type == "cuda":
+        activities.append(torch.profiler.ProfilerActivity.CUDA)
+    profiler = torch.profiler.profile(activities=activities)
+    profiler.start()
+    return profiler

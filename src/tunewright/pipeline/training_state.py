@@ -18,9 +18,8 @@ from tunewright.messages import Message
 from tunewright.pipeline import hosts, optimizer as optimizers
 from tunewright.pipeline.agreement import check_parameters
 from tunewright.pipeline.averages import Averages, sync_batch_norm
-from tunewright.pipeline.fit_config import FitConfig
+from tunewright.pipeline.fit_config import FitConfig, loss_scaler
 from tunewright.pipeline.hosts import Host
-from tunewright.pipeline.precision import loss_scaler
 from tunewright.pipeline.random_state import random_rows, set_random_rows
 
 
@@ -64,7 +63,7 @@ def start(model: nn.Module, config: FitConfig, device: torch.device, host: Host)
     )
 
 
-def kept(
+def state_tree(
     state: TrainingState, step: int, config: FitConfig, seeds: Any, host: Host
 ) -> dict[str, Any]:
     """The state as a tree that a snapshot keeps; every process calls it, rank 0 writes it.

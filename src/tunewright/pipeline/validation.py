@@ -12,13 +12,12 @@ from torch import Tensor, nn
 
 from tunewright.pipeline import examples, hosts, training_state
 from tunewright.pipeline.alone import Alone
-from tunewright.pipeline.captured_evaluation import CapturedEvaluation
+from tunewright.pipeline.capture import CapturedEvaluation
 from tunewright.pipeline.checkpoint import Keep, Selection, keep_best, select
 from tunewright.pipeline.eval_batch import Metrics
 from tunewright.pipeline.evaluate import Evaluation, evaluate
-from tunewright.pipeline.fit_config import FitConfig
+from tunewright.pipeline.fit_config import FitConfig, autocast
 from tunewright.pipeline.hosts import Host
-from tunewright.pipeline.precision import autocast
 from tunewright.pipeline.predictions import save_predictions
 from tunewright.pipeline.stretch import Lane, OwnProcess
 from tunewright.pipeline.training_state import TrainingState
@@ -74,7 +73,7 @@ class Validator:
             self._evaluate()
         assert self.last is not None
         if captured and self.replayed is None and not final and self._capturable():
-            self.replayed = self._captured(self.last)
+            self.replayed = self._capture(self.last)
         counts = {f"correct_of_class_{c.label}": c.correct for c in self.last.rare_classes}
         self.run.log(step, {**self.last.measured, **counts})
         if self.folder is None:
@@ -98,11 +97,11 @@ class Validator:
         alone = self.host.world == 1 and self.state.averages is None and device.type == "cuda"
         return plain and alone and parts is not None and all(p.device == device for p in parts)
 
-    def _captured(self, first: Evaluation) -> CapturedEvaluation:
+    def _capture(self, first: Evaluation) -> CapturedEvaluation:
         valid = self.valid
         assert valid is not None
         return CapturedEvaluation(
-            hosts.unwrapped(self.state.model),
+            hosts.unwrap(self.state.model),
             valid.data,
             valid.metrics,
             valid.weights,
@@ -140,10 +139,12 @@ class Validator:
         return max(1, self.config.batch_size // self.host.world // self.config.accumulate)
 
     def _checkpoint(
-        self, folder: Path, keep: Keep, step: int, found: Evaluation, final: bool
+        self, folder: Path, keep: Keep, step: int, evaluation: Evaluation, final: bool
     ) -> None:
         def build() -> object:
-            return training_state.kept(self.state, step, self.config, self.run.seeds, self.host)
+            return training_state.state_tree(
+                self.state, step, self.config, self.run.seeds, self.host
+            )
 
         # Several processes build it together, always; one alone only when it is to be written.
         built = build() if self.host.world > 1 else None
@@ -152,7 +153,7 @@ class Validator:
                 folder,
                 lambda: build() if built is None else built,
                 step=step,
-                metrics=found.metrics,
+                metrics=evaluation.metrics,
                 keep=replace(keep, latest=0) if keep.best else keep,  # run.save is for resuming
                 final=final,
                 attempt=getattr(self.run, "attempt", 1),
@@ -160,7 +161,7 @@ class Validator:
             self.host,
         )
 
-    def selected(self) -> Selection | None:
+    def select_best(self) -> Selection | None:
         """The best checkpoint in retrospect; on rank 0."""
         if self.keep is None or self.folder is None or not self.host.is_main:
             return None

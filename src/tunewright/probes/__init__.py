@@ -38,11 +38,8 @@ if TYPE_CHECKING:
         InputBound as InputBound,
         input_bound as input_bound,
     )
-    from tunewright.probes.throughput.size_answer import (
-        BatchSizes as BatchSizes,
-        BatchSizeTerms as BatchSizeTerms,
-        Cost as Cost,
-    )
+    from tunewright.probes.throughput.size_answer import BatchSizes as BatchSizes, Cost as Cost
+    from tunewright.probes.throughput.size_sweep import BatchSizeTerms as BatchSizeTerms
     from tunewright.probes.throughput.tap import watched as watched
     from tunewright.probes.throughput.timing import TimingRule as TimingRule
     from tunewright.probes.train_steps import TrainSteps as TrainSteps, train_steps as train_steps
@@ -56,7 +53,8 @@ _HOMES = {
     "probes.stability": ("Stability", "stability"),
     "probes.throughput.batch_size": ("batch_size",),
     "probes.throughput.input_bound": ("InputBound", "input_bound"),
-    "probes.throughput.size_answer": ("BatchSizeTerms", "BatchSizes", "Cost"),
+    "probes.throughput.size_answer": ("BatchSizes", "Cost"),
+    "probes.throughput.size_sweep": ("BatchSizeTerms",),
     "probes.throughput.tap": ("watched",),
     "probes.throughput.timing": ("TimingRule",),
     "probes.train_steps": ("TrainSteps", "train_steps"),

@@ -20,14 +20,14 @@ from tunewright.errors import DesignError
 from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.probe import Answer, keep
+from tunewright.probes.probe import Conclusion, keep
 from tunewright.probes.short_run import (
     ShortRun,
     early_until,
     run_equal,
     short_runs,
-    unjudged,
     unstable_stretches,
+    why_not_judged,
 )
 from tunewright.probes.stability import STEPS, stability
 from tunewright.probes.starting_point import ByMeaning, by_meaning
@@ -94,7 +94,7 @@ def first_threshold(norms: Floats) -> float | None:
     return float(f"{np.percentile(norms, _PERCENTILE):.3g}")
 
 
-def clipped(norms: Curve, threshold: float, warmup_steps: float) -> Clipped:
+def count_clipped(norms: Curve, threshold: float, warmup_steps: float) -> Clipped:
     """How often a threshold clips these norms.
 
     The first tenth of training does not count against it: there clipping acts as a warm-up.
@@ -145,21 +145,17 @@ class ClipTry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Clip(Answer):
+class Clip(Conclusion):
     """Where to clip, and what it does."""
 
     probe: ClassVar[str] = "clip"
 
-    message: Message  # the answer as a code with its facts
-    settings: Mapping[str, Value]  # the lines for the configuration
-    missing: tuple[Message, ...] = ()  # what kept it from an answer
     clip_norm: float | None = None  # the 90th percentile, or what was stable in the end
     clipped: Clipped | None = None  # how often it clips
     learning_rate: float | None = None  # that was to be made stable
     tried: tuple[ClipTry, ...] = ()  # norms in the order they were tried
     round: str = ""  # whose norms were read
     trial: int | None = None  # whose norms were read
-    caveats: tuple[Message, ...] = ()  # what the answer rests on
 
 
 def clip(
@@ -181,22 +177,23 @@ def clip(
     """
     if isinstance(source, Results):
         number = trial.number if isinstance(trial, Trial) else trial
-        own = source.best() if number is None else source.trial(number)
-        return replace(recorded(source, own), round=source.round.name, trial=own.number)
+        chosen = source.best() if number is None else source.trial(number)
+        answer = clip_from_trial(source, chosen)
+        return replace(answer, round=source.round.name, trial=chosen.number)
     if isinstance(trial, int):
         raise DesignError("probe.not_a_trial", trial=trial)
     watch = watcher_of(progress, source)
     start = by_meaning(source, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "clip_norm"))
     if missing:
-        return Clip(message=_UNKNOWN, settings={}, missing=missing)
+        return Clip(message=_UNKNOWN, missing=missing)
     start = start.with_meanings(clip_norm=start.unclipped)
-    answer = mended(start, steps, watch)
+    answer = clip_until_stable(start, steps, watch)
     keep(source, answer)
     return answer
 
 
-def recorded(results: Results, trial: Trial) -> Clip:
+def clip_from_trial(results: Results, trial: Trial) -> Clip:
     """Where clipping might begin, from the norms a trial logged; nothing is trained."""
     name = results.meaning.name("clip_norm")
     norms = trial.curves.only(results.meaning.name("gradient_norm"))
@@ -213,8 +210,8 @@ def recorded(results: Results, trial: Trial) -> Clip:
     threshold = first_threshold(stable_norms(norms, unstable, warmup, early))
     if threshold is None:
         few = Message("probe.clip.too_few_norms", {"trial": trial.number})
-        return Clip(message=_UNKNOWN, settings={}, missing=(few,))
-    often = clipped(norms, threshold, warmup)
+        return Clip(message=_UNKNOWN, missing=(few,))
+    often = count_clipped(norms, threshold, warmup)
     facts = {
         "clip_norm": threshold,
         "trial": trial.number,
@@ -229,28 +226,27 @@ def recorded(results: Results, trial: Trial) -> Clip:
     )
 
 
-def mended(start: ByMeaning, steps: int, watch: Watcher) -> Clip:
+def clip_until_stable(start: ByMeaning, steps: int, watch: Watcher) -> Clip:
     """Clip at the lowest unstable learning rate, harder and harder, until training is stable."""
     workload = start.workload
     before = stability(workload, fixed=start.configuration, steps=steps, progress=watch)
     if before.missing:
-        return Clip(message=_UNKNOWN, settings={}, missing=before.missing)
+        return Clip(message=_UNKNOWN, missing=before.missing)
     with Store.open(workload.store) as store:
         results = store.results(before.round)
-    found = before.first_unstable
-    if found is not None and found.learning_rate < start.learning_rate:
+    unstable = before.first_unstable
+    if unstable is not None and unstable.learning_rate < start.learning_rate:
         # unstable even below it: the configuration's own rate is the problem
-        own = (r for r in before.runs if r.learning_rate >= start.learning_rate and not r.stable)
-        found = next(own, found)
-    of_run = before.best if found is None else found
+        above = (r for r in before.runs if r.learning_rate >= start.learning_rate)
+        unstable = next((r for r in above if not r.stable), unstable)
+    of_run = before.best if unstable is None else unstable
     threshold, read = _threshold(results, of_run, before.runs, start)
     if threshold is None:
         return _without_norms(start.name("gradient_norm"))
-    if found is None:
+    if unstable is None:
         facts = {"stability": before.message, "clip_norm": threshold}
         return Clip(
             message=Message("probe.clip.not_needed", facts),
-            settings={},
             clip_norm=threshold,
             round=before.round,
             trial=read,
@@ -259,19 +255,19 @@ def mended(start: ByMeaning, steps: int, watch: Watcher) -> Clip:
     tried: list[ClipTry] = []
     for halvings in range(HALVINGS + 1):
         norm = float(f"{threshold / 2**halvings:.3g}")
-        one, lacking = _try(start, found.learning_rate, norm, before.steps, watch)
+        attempt, lacking = _try(start, unstable.learning_rate, norm, before.steps, watch)
         if lacking:
-            return Clip(message=_UNKNOWN, settings={}, missing=lacking)
-        tried.append(one)
-        if one.stable:
+            return Clip(message=_UNKNOWN, missing=lacking)
+        tried.append(attempt)
+        if attempt.stable:
             break
-    message, settings, caveats = _conclusion(start, found, tried)
+    message, settings, caveats = _conclusion(start, unstable, tried)
     return Clip(
         message=message,
         settings=settings,
         clip_norm=tried[-1].clip_norm if tried[-1].stable else None,
         clipped=tried[-1].clipped,
-        learning_rate=found.learning_rate,
+        learning_rate=unstable.learning_rate,
         tried=tuple(tried),
         round=before.round,
         trial=read,
@@ -287,14 +283,14 @@ def _threshold(
     ceiling = wanted.learning_rate if wanted is not None else float("inf")
     below = [run for run in runs if run.stable and run.learning_rate <= ceiling]
     for run in [*([wanted] if wanted is not None else []), *reversed(below)]:
-        own = results.trial(run.trial or 0)
-        norms = own.curves.only(results.meaning.name("gradient_norm"))
+        norms = results.trial(run.trial or 0).curves.only(results.meaning.name("gradient_norm"))
         if norms is None:
             continue
         early = run.early is not False
-        found = first_threshold(stable_norms(norms, unstable[run.trial], start.warmup_steps, early))
-        if found is not None:
-            return found, run.trial
+        kept = stable_norms(norms, unstable[run.trial], start.warmup_steps, early)
+        threshold = first_threshold(kept)
+        if threshold is not None:
+            return threshold, run.trial
     return None, None
 
 
@@ -315,21 +311,21 @@ def _try(
     for trial in results.rows:
         norms = trial.curves.only(results.meaning.name("gradient_norm"))
         if norms is not None and not logged_after_clipping(norms, norm):
-            often.append(clipped(norms, norm, start.warmup_steps))
-    worst = max(often, key=lambda one: one.worst, default=None)
-    return ClipTry(norm, runs, worst), unjudged(results, runs)
+            often.append(count_clipped(norms, norm, start.warmup_steps))
+    worst = max(often, key=lambda clipping: clipping.worst, default=None)
+    return ClipTry(norm, runs, worst), why_not_judged(results, runs)
 
 
 def _conclusion(
-    start: ByMeaning, found: ShortRun, tried: list[ClipTry]
+    start: ByMeaning, unstable: ShortRun, tried: list[ClipTry]
 ) -> tuple[Message, dict[str, Value], tuple[Message, ...]]:
     """The answer, the settings and the caveats after the last threshold was tried."""
     last = tried[-1]
-    facts = {"learning_rate": found.learning_rate, "clip_norm": last.clip_norm}
+    facts = {"learning_rate": unstable.learning_rate, "clip_norm": last.clip_norm}
     if not last.stable:
         bad = next(run for run in last.runs if not run.stable)
         return Message("probe.clip.still_unstable", {**facts, "run": bad.message}), {}, ()
-    settings = start.spelled(clip_norm=last.clip_norm)
+    settings = start.spelling(clip_norm=last.clip_norm)
     often = None if last.clipped is None else _facts(last.clipped)
     message = Message("probe.clip.stable", {**facts, "clipped": often})
     if last.clipped is None:
@@ -350,4 +346,4 @@ def _facts(often: Clipped) -> dict[str, Any]:
 
 def _without_norms(name: str, after: bool = False) -> Clip:
     code = "probe.clip.norms_after_clipping" if after else "probe.clip.no_norms"
-    return Clip(message=_UNKNOWN, settings={}, missing=(Message(code, {"name": name}),))
+    return Clip(message=_UNKNOWN, missing=(Message(code, {"name": name}),))

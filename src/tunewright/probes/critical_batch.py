@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.checks.boundary import Edge, edge
-from tunewright.checks.positions import axes, has_edges, settled
+from tunewright.checks.positions import axes, has_edges, study_trials
 from tunewright.design.conditions import Hyperparameter
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
@@ -27,8 +27,8 @@ from tunewright.errors import DesignError
 from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.probe import Answer, keep, run_probe
-from tunewright.probes.short_run import finished
+from tunewright.probes.probe import Conclusion, keep, run_probe
+from tunewright.probes.short_run import check_finished
 from tunewright.progress.choose import Wanted
 from tunewright.stats.best_of_k import best_weights
 from tunewright.stats.crowding import FEWEST
@@ -59,7 +59,7 @@ _LEAST_SD = 0.01  # of log steps: no study is luckier than that
 
 
 @dataclass(frozen=True)
-class Luck:
+class BestSteps:
     """The best of half of a study's trials, over every way to pick them: log steps to the goal."""
 
     mean: float
@@ -79,24 +79,24 @@ class ScalingFit:
     misfit: float  # root mean square residual over what noise explains; above 2 the form is wrong
 
 
-def luck(steps: Sequence[float]) -> Luck:
+def best_steps(steps: Sequence[float]) -> BestSteps:
     """How much of a study's best is noise; steps are infinite for trials that missed the goal.
 
-    >>> luck([100.0, 200.0, math.inf, math.inf]).low
+    >>> best_steps([100.0, 200.0, math.inf, math.inf]).low
     100.0
     """
     ordered = np.sort(np.asarray(steps, dtype=float))
     weights = best_weights(len(ordered), max(1, len(ordered) // 2))
     reached = np.isfinite(ordered)
     if not reached.any():
-        return Luck(math.nan, math.nan, math.inf, math.inf)
+        return BestSteps(math.nan, math.nan, math.inf, math.inf)
     logs = np.log(ordered[reached])
-    own = weights[reached] / weights[reached].sum()
-    mean = float(own @ logs)
-    sd = math.sqrt(float(own @ (logs - mean) ** 2))
+    shares = weights[reached] / weights[reached].sum()
+    mean = float(shares @ logs)
+    sd = math.sqrt(float(shares @ (logs - mean) ** 2))
     places = np.searchsorted(np.cumsum(weights), np.array([0.05, 0.95]) - 1e-12)
     low, high = ordered[np.minimum(places, len(ordered) - 1)]
-    return Luck(mean, sd, float(low), float(high))
+    return BestSteps(mean, sd, float(low), float(high))
 
 
 def label_of(before: float, after: float, times: float) -> Label:
@@ -111,7 +111,7 @@ def label_of(before: float, after: float, times: float) -> Label:
     return "diminishing" if left <= _DIMINISHING else "maximal"
 
 
-def fit_scaling(batch_sizes: Sequence[float], lucks: Sequence[Luck]) -> ScalingFit | None:
+def fit_scaling(batch_sizes: Sequence[float], bests: Sequence[BestSteps]) -> ScalingFit | None:
     """Fit the curve to log steps, with the B_crit that are within 95 %; None with too few sizes.
 
     Noise counts as equal at every size, since one size's trials alone measure it badly. Where the
@@ -120,8 +120,8 @@ def fit_scaling(batch_sizes: Sequence[float], lucks: Sequence[Luck]) -> ScalingF
     if len(batch_sizes) < _FEWEST_SIZES:
         return None
     sizes = np.asarray(batch_sizes, dtype=float)
-    logs = np.array([one.mean for one in lucks])
-    sd = max(_LEAST_SD, math.sqrt(float(np.mean([one.sd**2 for one in lucks]))))
+    logs = np.array([best.mean for best in bests])
+    sd = max(_LEAST_SD, math.sqrt(float(np.mean([best.sd**2 for best in bests]))))
     ends = math.log(sizes.min() / _REACH), math.log(sizes.max() * _REACH)
     tried = np.exp(np.linspace(*ends, _POINTS))
     apart = (logs - np.log1p(tried[:, None] / sizes)) / sd
@@ -212,19 +212,19 @@ def first_reached(curve: Curve, goal: float, minimize: bool) -> tuple[float, flo
     return step - (1 - share) * spacing, spacing
 
 
-def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoint, Luck]:
+def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoint, BestSteps]:
     """Judge one batch size's study against the goal."""
     ended = [t for t in results.rows if t.status in ("completed", "infeasible")]
-    found = {t.number: _steps_of(t, results.objective, goal) for t in ended}
-    reached = [(steps[0], steps[1], t) for t in ended if (steps := found[t.number]) is not None]
-    own_luck = luck([steps[0] if (steps := found[t.number]) else math.inf for t in ended] or [1.0])
-    best = min(reached, key=lambda one: one[0], default=None)
+    reached_at = {t.number: _steps_of(t, results.objective, goal) for t in ended}
+    reached = [(*at, t) for t in ended if (at := reached_at[t.number]) is not None]
+    half = best_steps([at[0] if (at := reached_at[t.number]) else math.inf for t in ended] or [1.0])
+    best = min(reached, key=lambda pair: pair[0], default=None)
     feasible = sum(t.status == "completed" for t in ended)
     problems, caveats = list[Message](), list[Message]()
     if len(reached) < _FEWEST_REACH:
         counts = {"reached": len(reached), "trials": len(ended), "needed": _FEWEST_REACH}
         problems.append(Message("probe.critical_batch.few_reach", {**counts, "goal": goal}))
-    problems += _at_edge(results, found)  # often why so few reach it
+    problems += _at_edge(results, reached_at)  # often why so few reach it
     if best is not None and best[1] > max(1.0, _FINE * best[0]):
         counts_still = best[1] <= _COARSE * best[0]
         facts = {"spacing": best[1], "steps": best[0], "counts": counts_still}
@@ -233,8 +233,8 @@ def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoin
     point = SizePoint(
         batch_size=batch_size,
         steps=None if best is None else best[0],
-        low=own_luck.low if math.isfinite(own_luck.low) else None,
-        high=own_luck.high if math.isfinite(own_luck.high) else None,
+        low=half.low if math.isfinite(half.low) else None,
+        high=half.high if math.isfinite(half.high) else None,
         reached=len(reached),
         trials=len(ended),
         feasible=feasible,
@@ -244,18 +244,18 @@ def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoin
         caveats=tuple(caveats),
         round=results.round.name,
     )
-    return point, own_luck
+    return point, half
 
 
 def _at_edge(
-    results: Results, found: Mapping[int | None, tuple[float, float] | None]
+    results: Results, reached_at: Mapping[int | None, tuple[float, float] | None]
 ) -> list[Message]:
     """Whether the fastest trials crowd at an end of a range, and what to search instead."""
-    own = settled(results)[0]
-    lines = [axis for axis in axes(results, own) if has_edges(axis.hyperparameter.range)]
+    study = study_trials(results)[0]
+    lines = [axis for axis in axes(results, study) if has_edges(axis.hyperparameter.range)]
     problems = []
     for axis in lines:
-        losses = _slowness(axis.trials, found, results.objective)
+        losses = _slowness(axis.trials, reached_at, results.objective)
         feasible = int(np.isfinite(losses).sum())
         if feasible < FEWEST:
             few = {"feasible": feasible, "needed": FEWEST}
@@ -266,15 +266,15 @@ def _at_edge(
     return problems
 
 
-def _edge_message(searched: Hyperparameter, found: Edge) -> Message:
+def _edge_message(searched: Hyperparameter, seen_edge: Edge) -> Message:
     """The end of a range at which the fastest trials lie."""
-    proposed = found.proposed
+    proposed = seen_edge.proposed
     facts = {
         "column": searched.column,
         "range": str(searched.range),
-        "side": found.seen.side,
-        "alone": found.seen.rule == "lone",
-        "best_few": found.seen.best_few,
+        "side": seen_edge.seen.side,
+        "alone": seen_edge.seen.rule == "lone",
+        "best_few": seen_edge.seen.best_few,
         "proposed": None if proposed is None else str(proposed),
     }
     return Message("probe.critical_batch.at_edge", facts)
@@ -282,16 +282,16 @@ def _edge_message(searched: Hyperparameter, found: Edge) -> Message:
 
 def _slowness(
     trials: tuple[Trial, ...],
-    found: Mapping[int | None, tuple[float, float] | None],
+    reached_at: Mapping[int | None, tuple[float, float] | None],
     objective: Objective,
 ) -> np.ndarray:
     """Trials from the fastest down: by steps, then those that missed the goal by their value."""
-    values = [t.value for t in trials if t.value is not None and found.get(t.number) is None]
+    values = [t.value for t in trials if t.value is not None and reached_at.get(t.number) is None]
     order = sorted(values, key=lambda value: -objective.sign * value)
-    slowest = max((math.log(steps[0]) for t in trials if (steps := found.get(t.number))), default=0)
+    slowest = max((math.log(at[0]) for t in trials if (at := reached_at.get(t.number))), default=0)
     losses = []
     for t in trials:
-        steps = found.get(t.number)
+        steps = reached_at.get(t.number)
         if steps is not None:
             losses.append(math.log(steps[0]))
         elif t.value is None:
@@ -314,14 +314,11 @@ Verdict = Literal["inside", "above", "below", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CriticalBatch(Answer):
+class CriticalBatch(Conclusion):
     """What the studies found."""
 
     probe: ClassVar[str] = _PROBE
     verdict: Verdict  # where the critical batch size lies among the sizes that count
-    message: Message  # the answer as a code with its facts
-    settings: Mapping[str, Value]  # the largest size that is not above the critical one
-    missing: tuple[Message, ...] = ()  # what kept it from an answer
     metric: str = ""  # of the goal
     goal: float | None = None  # fixed by the smallest size
     critical_batch_size: float | None = None  # beyond it a doubling saves less than half the steps
@@ -329,7 +326,6 @@ class CriticalBatch(Answer):
     high: float | None = None  # of the same interval
     smallest_steps: float | None = None  # what no batch size goes below
     sizes: tuple[SizePoint, ...] = ()  # steps to the goal by batch size
-    caveats: tuple[Message, ...] = ()  # what the answer rests on
 
 
 def critical_batch(
@@ -361,18 +357,18 @@ def critical_batch(
     watch = watcher_of(progress, workload)
     budgets = _budgets(workload, batch_sizes, max_train_steps, dict(fixed or {}))
     rounds = _rounds(workload, budgets, nuisance, dict(fixed or {}), trials, seed)
-    points, lucks, wanted = list[SizePoint](), list[Luck](), goal
+    points, bests, wanted = list[SizePoint](), list[BestSteps](), goal
     for size, round in rounds.items():
-        own = replace(workload, eval_every=_eval_every(workload, budgets[size], points, size))
-        results = finished(run_probe(_PROBE, round, own, watch=watch))
+        evaluated = replace(workload, eval_every=_eval_every(workload, budgets[size], points, size))
+        results = check_finished(run_probe(_PROBE, round, evaluated, watch=watch))
         wanted = goal_of(results) if wanted is None else wanted
         if wanted is None:
             return _no_goal(workload, size, results)
-        point, one_luck = size_point(results, size, wanted)
+        point, half = size_point(results, size, wanted)
         points.append(point)
-        lucks.append(one_luck)
+        bests.append(half)
     assert wanted is not None  # there are two sizes at least
-    answer = _answer_of(workload, wanted, points, lucks)
+    answer = _answer_of(workload, wanted, points, bests)
     keep(workload, answer)
     return answer
 
@@ -467,7 +463,6 @@ def _no_goal(workload: Workload, size: int, results: Results) -> CriticalBatch:
     return CriticalBatch(
         verdict="unknown",
         message=Message("probe.critical_batch.no_goal"),
-        settings={},
         missing=(Message("probe.critical_batch.few_feasible", facts),),
         metric=workload.objective.metric,
     )
@@ -477,12 +472,12 @@ def _answer_of(
     workload: Workload,
     goal: float,
     points: Sequence[SizePoint],
-    lucks: Sequence[Luck],
+    bests: Sequence[BestSteps],
 ) -> CriticalBatch:
     """Fit the judged batch sizes together."""
-    labelled = _labelled(points)
-    counted = [(p, one) for p, one in zip(labelled, lucks, strict=True) if p.valid]
-    fit = fit_scaling([p.batch_size for p, _ in counted], [one for _, one in counted])
+    labelled = _with_scaling(points)
+    counted = [(p, best) for p, best in zip(labelled, bests, strict=True) if p.valid]
+    fit = fit_scaling([p.batch_size for p, _ in counted], [best for _, best in counted])
     caveats = [
         Message("probe.critical_batch.caveat", {"batch_size": point.batch_size, "why": why})
         for point in labelled
@@ -494,8 +489,7 @@ def _answer_of(
     answer = CriticalBatch(
         verdict="unknown",
         message=Message("probe.critical_batch.too_few_sizes", sizes),
-        settings={},
-        missing=tuple(Message("probe.critical_batch.problem", one) for one in problems),
+        missing=tuple(Message("probe.critical_batch.problem", facts) for facts in problems),
         metric=workload.objective.metric,
         goal=goal,
         sizes=tuple(labelled),
@@ -504,7 +498,7 @@ def _answer_of(
     if fit is None:
         return answer
     fit = _for_all_trials(fit, counted)
-    caveats += [Message("probe.critical_batch.left_out", one) for one in problems]
+    caveats += [Message("probe.critical_batch.left_out", facts) for facts in problems]
     if fit.misfit > _MISFIT:
         caveats.append(Message("probe.critical_batch.misfit"))
     valid = [p for p, _ in counted]
@@ -525,15 +519,13 @@ def _answer_of(
     )
 
 
-def _for_all_trials(fit: ScalingFit, counted: Sequence[tuple[SizePoint, Luck]]) -> ScalingFit:
+def _for_all_trials(fit: ScalingFit, counted: Sequence[tuple[SizePoint, BestSteps]]) -> ScalingFit:
     """The fit moved from the best of half the trials to the best of all, which is shown."""
-    luckier = [math.log(p.steps) - one.mean for p, one in counted if p.steps is not None]
-    return replace(
-        fit, smallest_steps=fit.smallest_steps * math.exp(math.fsum(luckier) / len(luckier))
-    )
+    gains = [math.log(p.steps) - best.mean for p, best in counted if p.steps is not None]
+    return replace(fit, smallest_steps=fit.smallest_steps * math.exp(math.fsum(gains) / len(gains)))
 
 
-def _labelled(points: Sequence[SizePoint]) -> list[SizePoint]:
+def _with_scaling(points: Sequence[SizePoint]) -> list[SizePoint]:
     """The points, each that counts with what it gained over the one before."""
     labelled = {p.batch_size: p for p in points}
     for before, after in itertools.pairwise([p for p in points if p.valid]):

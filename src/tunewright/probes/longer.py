@@ -7,10 +7,11 @@ and by a share longer, each under a few seeds, and the two groups are compared.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -28,16 +29,18 @@ from tunewright.execution.handle import FOLDER as SNAPSHOTS
 from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.probe import Answer, asked, for_probe, keep, run_probe
+from tunewright.probes.probe import Conclusion, for_probe, keep, round_in_store, run_probe
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Watcher
 from tunewright.snapshot import Snapshot
+from tunewright.stats.spread import pooled_sd
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 _PROBE = "longer"
 GOAL = Message("goal.longer")
+_UNKNOWN = Message("probe.longer.unknown")
 SHARE = 0.25  # of the length that the longer branches add
 TIMES = 3  # seeds of each length
 _LATEST = 0.9  # of training: after it the learning rate is as good as gone
@@ -52,14 +55,11 @@ Verdict = Literal["helps", "does not help", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Longer(Answer):
+class Longer(Conclusion):
     """What the longer branches gained over those that end as before; positive is better."""
 
     probe: ClassVar[str] = _PROBE
     verdict: Verdict  # whether training longer pays
-    message: Message  # the answer as a code with its facts
-    settings: Mapping[str, Value] = field(default_factory=dict)  # lines for the configuration
-    missing: tuple[Message, ...] = ()  # what kept it from an answer
     round: str = ""  # of the trial that was branched
     trial: int | None = None  # its number
     from_step: int = 0  # of the snapshot
@@ -72,7 +72,6 @@ class Longer(Answer):
     high: float | None = None  # of the same interval
     sd: float | None = None  # between seeds
     matters: float | None = None  # the smallest gain worth having
-    caveats: tuple[Message, ...] = ()  # what the answer rests on
 
 
 def longer(
@@ -99,22 +98,22 @@ def longer(
         progress: as for `tw.run`.
     """
     _refuse(share, times)
-    own = results.best() if trial is None else results.trial(trial)
-    steps = _length(results, own)
+    chosen = results.best() if trial is None else results.trial(trial)
+    steps = _length(results, chosen)
     _refuse_restart(workload)
-    source = branching_point(results, own)
+    source = branching_point(results, chosen)
     more = steps + max(1, round(share * steps))
-    each = _steps_each(own, steps)
+    each = _steps_each(chosen, steps)
     moved = changes_for_length(
-        own.configuration, results.meaning, old=steps * each, new=more * each
+        chosen.configuration, results.meaning, old=steps * each, new=more * each
     )
     name = results.meaning.name("max_train_steps")
-    changed = {n: v for n, v in own.configuration.items() if n not in moved.dropped}
-    plan = _Plan(results, workload, source, own, times, watcher_of(progress, workload))
+    changed = {n: v for n, v in chosen.configuration.items() if n not in moved.dropped}
+    plan = _Plan(results, workload, source, chosen, times, watcher_of(progress, workload))
     ends = source.step >= steps * each  # nothing is left to train at the trial's own length
-    same = [] if ends else plan.train(own.configuration)
+    same = [] if ends else plan.train(chosen.configuration)
     grown = plan.train({**changed, **moved.values, name: more})
-    answer = _answer(results, own, source, (steps, more), (same, grown))
+    answer = _answer(results, chosen, source, (steps, more), (same, grown))
     keep(workload, answer)
     return answer
 
@@ -129,9 +128,9 @@ def _refuse(share: float, times: int) -> None:
         raise DesignError.several(problems)
 
 
-def _length(results: Results, own: Trial) -> int:
+def _length(results: Results, trial: Trial) -> int:
     name = results.meaning.name("max_train_steps")
-    value = own.configuration.get(name)
+    value = trial.configuration.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
         raise DesignError("extend.length_unknown", round=results.round.name, name=name)
     return int(value)
@@ -149,24 +148,23 @@ def _refuse_restart(workload: Workload) -> None:
         raise DesignError("longer.does_not_restore", workload=workload.name)
 
 
-def branching_point(results: Results, own: Trial) -> Snapshot:
+def branching_point(results: Results, trial: Trial) -> Snapshot:
     """The newest whole snapshot before the last tenth of training, else the oldest there is."""
-    folder = Path(results.root, own.folder, SNAPSHOTS) if results.root and own.folder else None
-    found = [] if folder is None else snapshot.listed(folder)
-    last = max((int(c.steps[-1]) for c in own.curves.values() if len(c)), default=0)
-    early = [one for one in found if one.step <= _LATEST * last]
-    for one in [*early, *reversed([one for one in found if one not in early])]:
-        try:
-            snapshot.verify(one)
-        except SnapshotError:
-            continue
-        return one
-    raise DesignError("longer.no_snapshot", trial=own.number, round=results.round.name)
+    folder = Path(results.root, trial.folder, SNAPSHOTS) if results.root and trial.folder else None
+    snapshots = [] if folder is None else snapshot.listed(folder)
+    last = trial.curves.last_step or 0
+    early = [each for each in snapshots if each.step <= _LATEST * last]
+    late = [each for each in snapshots if each not in early]
+    for candidate in (*early, *reversed(late)):
+        with contextlib.suppress(SnapshotError):
+            snapshot.verify(candidate)
+            return candidate
+    raise DesignError("longer.no_snapshot", trial=trial.number, round=results.round.name)
 
 
-def _steps_each(own: Trial, steps: int) -> int:
+def _steps_each(trial: Trial, steps: int) -> int:
     """The steps of one unit of length, which a program may count in epochs; 1 for steps."""
-    last = max((int(c.steps[-1]) for c in own.curves.values() if len(c)), default=steps)
+    last = trial.curves.last_step or steps
     return max(1, round(last / steps)) if last >= 2 * steps else 1
 
 
@@ -177,13 +175,13 @@ class _Plan:
     results: Results
     workload: Workload
     source: Snapshot
-    own: Trial
+    trial: Trial
     times: int
     watch: Watcher | None
 
     def train(self, configuration: Mapping[str, Value]) -> list[_Branch]:
         """Train the branches of one length to their end, or read them if they have been."""
-        made = Round(
+        unnamed = Round(
             _PROBE,
             goal=GOAL,
             fixed=dict(configuration),
@@ -191,16 +189,17 @@ class _Plan:
             seed=self.results.round.seed,  # the data split goes by it, and both lengths share it
             continues=self.results.round.name,
         )
-        facts = {"trial": self.own.number, "round": self.results.round.name}
+        facts = {"trial": self.trial.number, "round": self.results.round.name}
         origin = Message("stopped.branched", {**facts, "step": self.source.step})
-        own = asked(_PROBE, made, self.workload)
-        branch(own, for_probe(self.workload), self.source, origin)
-        found = run_probe(_PROBE, made, self.workload, watch=self.watch)
+        round = round_in_store(_PROBE, unnamed, self.workload)
+        branch(round, for_probe(self.workload), self.source, origin)
+        results = run_probe(_PROBE, unnamed, self.workload, watch=self.watch)
+        trials = results.with_objective(self.results.objective).trials
         with Store.open(self.workload.store, create=False) as store:
-            starts = {t.identity: store.attempts(t.identity)[-1].start_step for t in found.trials}
+            starts = [store.attempts(trial.identity)[-1].start_step for trial in trials]
         return [
-            _Branch(t.value, starts[t.identity] == self.source.step)
-            for t in found.with_objective(self.results.objective).trials
+            _Branch(trial.value, start == self.source.step)
+            for trial, start in zip(trials, starts, strict=True)
         ]
 
 
@@ -212,7 +211,7 @@ class _Branch:
 
 def _answer(
     results: Results,
-    own: Trial,
+    trial: Trial,
     source: Snapshot,
     lengths: tuple[int, int],
     groups: tuple[Sequence[_Branch], Sequence[_Branch]],
@@ -220,65 +219,59 @@ def _answer(
     steps, more = lengths
     known: dict[str, Any] = {
         "round": results.round.name,
-        "trial": own.number,
+        "trial": trial.number,
         "from_step": source.step,
         "steps": steps,
         "longer_steps": more,
     }
-    if not all(one.resumed for group in groups for one in group):
-        lacks = Message("probe.longer.not_restored", {"step": source.step})
-        return Longer(
-            verdict="unknown", message=Message("probe.longer.unknown"), missing=(lacks,), **known
-        )
-    same, grown = ([one.value for one in group if one.value is not None] for group in groups)
+    if not all(b.resumed for group in groups for b in group):
+        return _unknown(known, Message("probe.longer.not_restored", {"step": source.step}))
+    same, grown = ([b.value for b in group if b.value is not None] for group in groups)
     caveats: tuple[Message, ...] = ()
-    if not groups[0] and own.value is not None:
-        same, caveats = [own.value], (Message("probe.longer.from_the_end"),)
+    if not groups[0] and trial.value is not None:
+        same, caveats = [trial.value], (Message("probe.longer.from_the_end"),)
     known |= {"as_long": tuple(same), "longer": tuple(grown), "caveats": caveats}
     if not same or len(grown) < 2:
-        few = Message("probe.longer.too_few", {"as_long": len(same), "longer": len(grown)})
-        return Longer(
-            verdict="unknown", message=Message("probe.longer.unknown"), missing=(few,), **known
-        )
-    return _judged(results, own, known)
+        few = {"as_long": len(same), "longer": len(grown)}
+        return _unknown(known, Message("probe.longer.too_few", few))
+    return _compare(results, trial, known)
 
 
-def _judged(results: Results, own: Trial, known: Mapping[str, Any]) -> Longer:
+def _compare(results: Results, trial: Trial, known: Mapping[str, Any]) -> Longer:
     """Compare the groups by the spread between seeds: of branches, and of the round's repeats."""
     from scipy import stats
 
     same, grown = np.array(known["as_long"]), np.array(known["longer"])
-    free = len(same) + len(grown) - 2
-    squares = float(np.var(same) * len(same) + np.var(grown) * len(grown))
-    sd = math.sqrt(squares / free) if free else 0.0
-    repeats = trial_sd(results, results.studies[own.study])
+    sd, free = pooled_sd((known["as_long"], known["longer"]))
+    repeats = trial_sd(results, results.studies[trial.study])
     if repeats is not None:
         sd, free = max(sd, repeats), free + _OWN_REPEATS
     gain = float(same.mean() - grown.mean()) * (1.0 if results.objective.minimize else -1.0)
     if sd <= _ROUNDING * abs(float(same.mean())):
-        lacks = Message("probe.longer.no_noise")
-        return Longer(
-            verdict="unknown", message=Message("probe.longer.unknown"), missing=(lacks,), **known
-        )
+        return _unknown(known, Message("probe.longer.no_noise"))
     error = sd * math.sqrt(1 / len(same) + 1 / len(grown))
     reach = float(stats.t.ppf(_CONFIDENCE, free)) * error
     low, high = gain - reach, gain + reach
     matters = results.round.detect or _MATTERS * abs(float(same.mean()))
     facts = {"gain": gain, "low": low, "high": high, "matters": matters, "sd": sd}
-    said = {**facts, "metric": results.objective.metric}
-    said |= {name: known[name] for name in ("trial", "round", "from_step", "steps", "longer_steps")}
+    names = ("trial", "round", "from_step", "steps", "longer_steps")
+    about = {**facts, "metric": results.objective.metric, **{name: known[name] for name in names}}
     common = {**known, **facts}
     if low > 0 and gain >= matters:
-        name = results.meaning.name("max_train_steps")
-        chosen = {name: known["longer_steps"]}
-        return Longer(
-            verdict="helps", message=Message("probe.longer.helps", said), settings=chosen, **common
-        )
+        length = {results.meaning.name("max_train_steps"): known["longer_steps"]}
+        helps = Message("probe.longer.helps", about)
+        return Longer(verdict="helps", message=helps, settings=length, **common)
     if high < matters and reach <= _PRECISE * matters:
-        return Longer(
-            verdict="does not help", message=Message("probe.longer.does_not", said), **common
-        )
+        does_not = Message("probe.longer.does_not", about)
+        return Longer(verdict="does not help", message=does_not, **common)
     lacks = Message("probe.longer.more_seeds", {"times": 2 * len(grown)})
-    return Longer(
-        verdict="unknown", message=Message("probe.longer.open", said), missing=(lacks,), **common
-    )
+    return _unknown(common, lacks, Message("probe.longer.open", about))
+
+
+def _unknown(
+    known: Mapping[str, Any],
+    lacks: Message,
+    message: Message = _UNKNOWN,
+) -> Longer:
+    """No answer, and what it lacks."""
+    return Longer(verdict="unknown", message=message, missing=(lacks,), **known)

@@ -44,7 +44,7 @@ class NoiseScale(Facts):
     @property
     def message(self) -> Message:
         """The course of a training as a code with its facts."""
-        return Message("probe.noise_scale.course", {"course": [list(one) for one in self.at]})
+        return Message("probe.noise_scale.course", {"course": [list(point) for point in self.at]})
 
     @property
     def headline(self) -> Text:
@@ -104,9 +104,9 @@ def squared_norms(micro_batches: Iterable[Sequence[Any]]) -> tuple[float, float]
     """
     count, apart, together = 0, 0.0, list[Any]()
     for gradients in micro_batches:
-        own = list(gradients)
-        apart = apart + sum((g * g).sum() for g in own)  # on the device: read once, at the end
-        together = [t + g for t, g in zip(together, own, strict=True)] if count else own
+        grads = list(gradients)
+        apart = apart + sum((g * g).sum() for g in grads)  # on the device: read once, at the end
+        together = [t + g for t, g in zip(together, grads, strict=True)] if count else grads
         count += 1
     if count < 2:
         raise DesignError("noise_scale.too_few_micro_batches", count=count)
@@ -114,7 +114,7 @@ def squared_norms(micro_batches: Iterable[Sequence[Any]]) -> tuple[float, float]
     return float(apart) / count, float(whole)
 
 
-def logged_noise_scale(
+def noise_scale_of_trial(
     results: Results,
     small: int,
     big: int,
@@ -126,12 +126,12 @@ def logged_noise_scale(
 
     The norm of the large batch is what means `gradient_norm`, unless it is named.
     """
-    own = results.best() if trial is None else trial
+    chosen = results.best() if trial is None else trial
     wide = big_norm or results.meaning.name("gradient_norm")
-    curves = {name: own.curves.only(name) for name in (small_norm, wide)}
+    curves = {name: chosen.curves.only(name) for name in (small_norm, wide)}
     missing = [name for name, curve in curves.items() if curve is None]
     if missing:
-        raise NotFound("noise_scale.not_logged", trial=own.number, missing=" and ".join(missing))
+        raise NotFound("noise_scale.not_logged", trial=chosen.number, missing=" and ".join(missing))
     left, right = (curves[name] for name in (small_norm, wide))
     assert left is not None and right is not None
     _, a, b = np.intersect1d(left.steps, right.steps, return_indices=True)

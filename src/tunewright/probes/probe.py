@@ -68,14 +68,25 @@ class Answer(Facts):
         return f"{self.headline}. {self.message}"
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Conclusion(Answer):
+    """An answer whose message is fixed when it is made, as of most probes that train."""
+
+    message: Message  # the answer as a code with its facts
+    # what to put into the configuration, in the workload's own spelling
+    settings: Mapping[str, Value] = dataclasses.field(default_factory=dict)
+    missing: tuple[Message, ...] = ()  # what kept it from an answer
+    caveats: tuple[Message, ...] = ()  # what the answer rests on
+
+
 def message_of(data: Mapping[str, Any] | str) -> Message:
     """A message as the store has it; a store of version 1 has its text."""
     if isinstance(data, str):
         return Message("probe.text", {"text": data})
-    return Message(data["code"], {name: one for name, one in data.items() if name != "code"})
+    return Message(data["code"], {name: value for name, value in data.items() if name != "code"})
 
 
-def named(probe: str, round: Round, workload: Workload, code: str = "") -> Round:
+def with_probe_name(probe: str, round: Round, workload: Workload, code: str = "") -> Round:
     """The round under a name made of the probe and of all it asks, so that asking again finds it.
 
     A change of anything makes another round; the goal is only words. `code` separates it from a
@@ -84,9 +95,8 @@ def named(probe: str, round: Round, workload: Workload, code: str = "") -> Round
     words = ("name", "goal", "change")
     what = {name: value for name, value in as_data(round).items() if name not in words}
     about = [workload.name, str(workload.objective), what, *([code] if code else [])]
-    whole = json.dumps(about, sort_keys=True)
-    digest = hashlib.sha256(whole.encode()).hexdigest()[:8]
-    return dataclasses.replace(round, name=f"probe_{probe}_{digest}")
+    whole = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+    return dataclasses.replace(round, name=f"probe_{probe}_{whole[:8]}")
 
 
 def run_probe(
@@ -101,9 +111,8 @@ def run_probe(
     Failed trials run again: a user who asks again has fixed the workload. What an earlier
     program did, before its source files changed, does not count.
     """
-    own = asked(probe, round, workload)
-    of_probe = for_probe(workload)
-    return supervise(own, of_probe, search=search, retry_failed=True, watch=watch, advise=False)
+    named, of_probe = round_in_store(probe, round, workload), for_probe(workload)
+    return supervise(named, of_probe, search=search, retry_failed=True, watch=watch, advise=False)
 
 
 def for_probe(workload: Workload) -> Workload:
@@ -113,13 +122,13 @@ def for_probe(workload: Workload) -> Workload:
     return dataclasses.replace(workload, purpose=Purpose("", PROBE))
 
 
-def asked(probe: str, round: Round, workload: Workload) -> Round:
+def round_in_store(probe: str, round: Round, workload: Workload) -> Round:
     """The round under the name by which the store has it, or will have it."""
-    own = named(probe, round, workload)
+    candidate = with_probe_name(probe, round, workload)
     now = sources(workload.train)
-    if _ran_otherwise(own.name, workload, now):
-        own = named(probe, round, workload, digest(now))
-    return own
+    if _ran_otherwise(candidate.name, workload, now):
+        candidate = with_probe_name(probe, round, workload, digest(now))
+    return candidate
 
 
 def _ran_otherwise(name: str, workload: Workload, now: Mapping[str, str]) -> bool:
@@ -134,7 +143,7 @@ def _ran_otherwise(name: str, workload: Workload, now: Mapping[str, str]) -> boo
         if all(record.name != name for record in store.rounds()):
             return False
         recorded = [origin.sources for origin in store.results(name).origins.values()]
-    return any(own and own != now for own in recorded)
+    return any(files and files != now for files in recorded)
 
 
 def run_listed(
@@ -144,12 +153,11 @@ def run_listed(
     configurations: Sequence[Mapping[str, Value]],
     fixed: Mapping[str, Value],
     watch: Watcher | None = None,
-    seed: int = 0,
 ) -> Results:
     """Train each configuration once, in this order, with everything else fixed."""
-    names = dict.fromkeys(name for one in configurations for name in one)
+    names = dict.fromkeys(name for setting in configurations for name in setting)
     nuisance = {
-        name: list(dict.fromkeys(one[name] for one in configurations if name in one))
+        name: list(dict.fromkeys(setting[name] for setting in configurations if name in setting))
         for name in names
     }
     round = Round(
@@ -159,7 +167,6 @@ def run_listed(
         nuisance=nuisance,
         fixed=dict(fixed),
         trials_per_study=len(configurations),
-        seed=seed,
     )
     return run_probe(probe, round, workload, Listed(list(configurations)), watch)
 

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.starting_point import best_known, configuration, switched_off
+from tunewright.probes.starting_point import best_known, configuration, features_off
 from tunewright.store.curves import Curve
 from tunewright.store.trial import Trial
 
@@ -54,7 +55,7 @@ def plan_sweep(
     rate_name, steps_name = meaning.name("learning_rate"), meaning.name("max_train_steps")
     known = best_known(workload) if trial is None else trial
     base = configuration(workload, known, fixed)
-    off, missing = switched_off(workload, base)
+    off, missing = features_off(workload, base)
     off = {name: value for name, value in off.items() if name not in fixed}
     accepts = workload.accepts
     for name, meant in ((rate_name, "learning_rate"), (steps_name, "max_train_steps")):
@@ -62,10 +63,10 @@ def plan_sweep(
             facts = {"meaning": meant, "takes": sorted(accepts.names)}
             missing.append(Message("probe.train_steps.no_name", facts))
     centre = learning_rate if learning_rate is not None else base.get(rate_name)
-    if not is_number(centre) or centre <= 0:  # type: ignore[operator]
+    if not is_number(centre) or centre <= 0:
         missing.append(Message("probe.train_steps.no_rate"))
     elif learning_rate is None:  # one of few, so that a slightly better trial changes nothing
-        centre = 10.0 ** (round(2 * math.log10(centre)) / 2)  # type: ignore[arg-type]
+        centre = 10.0 ** (round(2 * math.log10(centre)) / 2)
     length = max_train_steps or _length(workload, base.get(steps_name))
     if length is None:
         missing.append(Message("probe.train_steps.no_length"))
@@ -87,7 +88,7 @@ def _length(workload: Workload, known: Value | None) -> int | None:
     per_epoch = workload.meaning.number("steps_per_epoch")
     if per_epoch is not None:
         return max(2, math.ceil(_EPOCHS * per_epoch))
-    return int(known) if is_number(known) and known >= 2 else None  # type: ignore[operator,arg-type]
+    return int(known) if is_number(known) and known >= 2 else None
 
 
 def _caveats(
@@ -96,16 +97,16 @@ def _caveats(
     off: Mapping[str, Value],
     fixed: Mapping[str, Value],
 ) -> tuple[Message, ...]:
-    found = []
+    caveats = []
     if workload.meaning.name("schedule") not in rest:
-        found.append(Message("probe.no_schedule"))
+        caveats.append(Message("probe.no_schedule"))
     left = {name: value for name, value in rest.items() if name not in off}
     if left:
-        found.append(Message("probe.holds_for", {"settings": dict(sorted(left.items()))}))
-    kept = [name for name in switched_off(workload, rest)[0] if name in fixed]
+        caveats.append(Message("probe.holds_for", {"settings": dict(sorted(left.items()))}))
+    kept = [name for name in features_off(workload, rest)[0] if name in fixed]
     if kept:
-        found.append(Message("probe.stayed_on", {"names": kept}))
-    return tuple(found)
+        caveats.append(Message("probe.stayed_on", {"names": kept}))
+    return tuple(caveats)
 
 
 # ---- when does a training run fit its training data perfectly? At the first evaluation that
@@ -340,7 +341,9 @@ def grid(centre: float, points: int = _POINTS) -> tuple[float, ...]:
     (0.0003162, 0.001, 0.003162, 0.01, 0.03162, 0.1, 0.3162)
     """
     half = points // 2
-    return tuple(_rounded(centre * 10 ** (n / _PER_DECADE)) for n in range(-half, points - half))
+    return tuple(
+        _four_digits(centre * 10 ** (n / _PER_DECADE)) for n in range(-half, points - half)
+    )
 
 
 def most_trained(rates: int, length: int) -> tuple[tuple[int, int], ...]:
@@ -355,7 +358,7 @@ def most_trained(rates: int, length: int) -> tuple[tuple[int, int], ...]:
     return (_EXTENSIONS * _MORE, length), *doubled, (every, int(longest / _ROOM))
 
 
-def _rounded(rate: float) -> float:
+def _four_digits(rate: float) -> float:
     return float(f"{rate:.4g}")
 
 
@@ -368,8 +371,8 @@ def beyond(rates: Iterable[float], side: Side) -> tuple[float, ...]:
     ordered = sorted(rates)
     # by whole decades, so that the rounding of one does not carry over to the next
     if side == "high":
-        return tuple(_rounded(10 * rate) for rate in ordered[-_MORE:])
-    return tuple(_rounded(rate / 10) for rate in ordered[:_MORE])
+        return tuple(_four_digits(10 * rate) for rate in ordered[-_MORE:])
+    return tuple(_four_digits(rate / 10) for rate in ordered[:_MORE])
 
 
 def sweep(train: Train, wanted: Judge, rates: Sequence[float], length: int) -> Sweep:
@@ -383,34 +386,33 @@ def sweep(train: Train, wanted: Judge, rates: Sequence[float], length: int) -> S
     todo, extensions, doublings, was_flat = tuple(rates), 0, 0, False
     while True:
         measured |= train(todo, length)
-        said = wanted(measured)
-        if isinstance(said, Message):
-            return Sweep("unknown", Criterion("", None), (), length, why=said)
-        criterion = settled(measured, said)
-        found = judged(measured, criterion)
-        best = fastest(found, criterion)
-        side = side_of(best, found)
+        target = wanted(measured)
+        if isinstance(target, Message):
+            return Sweep("unknown", Criterion("", None), (), length, why=target)
+        criterion = criterion_with_floor(measured, target)
+        swept = judge_rates(measured, criterion)
+        best = fastest(swept, criterion)
+        side = side_of(best, swept)
         if side and extensions < _EXTENSIONS:
             extensions += 1
             todo = beyond(measured, side)
             continue
+        ended = partial(
+            Sweep, criterion=criterion, rates=swept, length=length, best=best, side=side
+        )
         if best is None:
-            return Sweep("diverges", criterion, found, length, side=side)
+            return ended("diverges")
         if best.outcome == "fits":
-            return Sweep(
-                "at_edge" if side else "fits", criterion, found, length, best=best, side=side
-            )
+            return ended("at_edge" if side else "fits")
         curve = _curves(measured, criterion)[best.learning_rate]
         flat = not still_falling(curve, criterion)
-        ended: Verdict = "plateau" if flat and was_flat else "compute_bound"
-        if ended == "plateau" or doublings == _DOUBLINGS:
-            return Sweep(
-                "at_edge" if side else ended, criterion, found, length, best=best, side=side
-            )
+        verdict: Verdict = "plateau" if flat and was_flat else "compute_bound"
+        if verdict == "plateau" or doublings == _DOUBLINGS:
+            return ended("at_edge" if side else verdict)
         doublings, was_flat = doublings + 1, flat
         length *= 2
-        todo = tuple(rate for rate, one in measured.items() if one.curves is not None)
-        measured = {rate: one for rate, one in measured.items() if one.curves is None}
+        todo = tuple(rate for rate, m in measured.items() if m.curves is not None)
+        measured = {rate: m for rate, m in measured.items() if m.curves is None}
 
 
 def closer(train: Train, swept: Sweep) -> Sweep:
@@ -426,75 +428,75 @@ def closer(train: Train, swept: Sweep) -> Sweep:
     length = math.ceil(_ROOM * best.steps)
     if best.spacing <= _FINE * best.steps or _ROOM * length > swept.length:
         return swept
-    usable = [one for one in swept.rates if one.outcome != "infeasible"]
+    usable = [rate for rate in swept.rates if rate.outcome != "infeasible"]
     near = [
         n
-        for n, one in enumerate(usable)
-        if one.steps is not None and one.steps <= best.steps + 2 * best.spacing
+        for n, rate in enumerate(usable)
+        if rate.steps is not None and rate.steps <= best.steps + 2 * best.spacing
     ]
     chosen = usable[max(0, near[0] - 1) : near[-1] + 2]
-    measured = train([one.learning_rate for one in chosen], length)
-    again = {one.learning_rate: one for one in judged(measured, swept.criterion)}
+    measured = train([rate.learning_rate for rate in chosen], length)
+    again = {rate.learning_rate: rate for rate in judge_rates(measured, swept.criterion)}
     now = fastest(again.values(), swept.criterion)
     if now is None or now.outcome != "fits" or (now.spacing or 0.0) >= best.spacing:
         return swept
     # a neighbour that does not fit in the shorter training did so later in the longer one
-    better = {rate: one for rate, one in again.items() if one.outcome == "fits"}
-    rates = tuple(better.get(one.learning_rate, one) for one in swept.rates)
+    better = {value: rate for value, rate in again.items() if rate.outcome == "fits"}
+    rates = tuple(better.get(rate.learning_rate, rate) for rate in swept.rates)
     side = side_of(now, rates)
     verdict: Verdict = "at_edge" if side else "fits"
     return Sweep(verdict, swept.criterion, rates, swept.length, best=now, side=side)
 
 
-def settled(measured: Mapping[float, Measured], wanted: Criterion) -> Criterion:
+def criterion_with_floor(measured: Mapping[float, Measured], wanted: Criterion) -> Criterion:
     """The criterion with its floor, where the curves have levelled off at one."""
     curves = _curves(measured, wanted)
     return with_floor(wanted, [curves[rate] for rate in sorted(curves)])
 
 
-def judged(measured: Mapping[float, Measured], wanted: Criterion) -> tuple[SweptRate, ...]:
+def judge_rates(measured: Mapping[float, Measured], wanted: Criterion) -> tuple[SweptRate, ...]:
     """Every learning rate in order, with when it first fits, in the unit of max_train_steps."""
-    curves, found = _curves(measured, wanted), []
+    curves, rates = _curves(measured, wanted), []
     for rate in sorted(measured):
         if rate not in curves:
-            found.append(SweptRate(rate, "infeasible"))
+            rates.append(SweptRate(rate, "infeasible"))
             continue
         fit, value = first_fit(curves[rate], wanted), level(curves[rate])
         if fit is None:
-            found.append(SweptRate(rate, "does not fit", value=value))
+            rates.append(SweptRate(rate, "does not fit", value=value))
         else:
             unit = measured[rate].unit
             at = (unit * fit.steps, unit * fit.crossing, unit * fit.spacing)
-            found.append(SweptRate(rate, "fits", *at, value))
-    return tuple(found)
+            rates.append(SweptRate(rate, "fits", *at, value))
+    return tuple(rates)
 
 
 def _curves(measured: Mapping[float, Measured], wanted: Criterion) -> dict[float, Curve]:
     read = {
-        rate: readable(one.curves[wanted.metric])
-        for rate, one in measured.items()
-        if one.curves is not None and wanted.metric in one.curves
+        rate: readable(m.curves[wanted.metric])
+        for rate, m in measured.items()
+        if m.curves is not None and wanted.metric in m.curves
     }
     return {rate: curve for rate, curve in read.items() if len(curve)}
 
 
-def fastest(found: Iterable[SweptRate], wanted: Criterion) -> SweptRate | None:
+def fastest(rates: Iterable[SweptRate], wanted: Criterion) -> SweptRate | None:
     """The rate that fits first; if none fits, the one that came nearest; None: all diverged.
 
     Of rates that cannot be separated, as all fit at the first evaluation, the one in the middle.
     """
-    usable = [one for one in found if one.outcome != "infeasible"]
-    fits = [one for one in usable if one.crossing is not None]
+    usable = [rate for rate in rates if rate.outcome != "infeasible"]
+    fits = [rate for rate in usable if rate.crossing is not None]
     if fits:
-        first = min(one.crossing for one in fits if one.crossing is not None)
-        alike = [one for one in fits if one.crossing == first]
+        first = min(rate.crossing for rate in fits if rate.crossing is not None)
+        alike = [rate for rate in fits if rate.crossing == first]
         return alike[len(alike) // 2]
     sign = 1.0 if wanted.falls else -1.0
-    return min(usable, key=lambda one: sign * (one.value or 0.0), default=None)
+    return min(usable, key=lambda rate: sign * (rate.value or 0.0), default=None)
 
 
-def side_of(best: SweptRate | None, found: Sequence[SweptRate]) -> Side:
+def side_of(best: SweptRate | None, rates: Sequence[SweptRate]) -> Side:
     """The end of the grid at which the best stands; all diverged: lower rates are needed."""
-    if best is None or best.learning_rate == found[0].learning_rate:
+    if best is None or best.learning_rate == rates[0].learning_rate:
         return "low"
-    return "high" if best.learning_rate == found[-1].learning_rate else ""
+    return "high" if best.learning_rate == rates[-1].learning_rate else ""

@@ -27,8 +27,8 @@ def counted(store: Path | str, metric: str, size: int, *, seed: int | None = Non
         names = {record.name for record in rounds}
         for name in names:
             results = opened.results(name)
-            repeats = [own for trial in results.rows for own in results.repeats(trial)]
+            repeats = [repeat for trial in results.rows for repeat in results.repeats(trial)]
             judged = (*results.rows, *repeats)
             used = used.again(sum(trial.value is not None for trial in judged))
-        decided = (any(name in names for name, _ in one.pair) for one in opened.launches())
+        decided = (any(name in names for name, _ in launch.pair) for launch in opened.launches())
         return used.again(sum(decided))

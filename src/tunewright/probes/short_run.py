@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from tunewright.checks.instability import Episode, diverged, episodes
 from tunewright.checks.spacing import tables
-from tunewright.design.ranges import Value, is_number
+from tunewright.design.ranges import Value, as_number
 from tunewright.design.round import Round
 from tunewright.errors import NotFound, WorkloadError
 from tunewright.execution.cadence import EVALUATIONS, period
@@ -84,11 +84,11 @@ def short_runs(results: Results, early: float, rises: bool = True) -> tuple[Shor
 
     Without `rises` only what blows up counts: under a warm-up the loss may well rise a little.
     """
-    finished(results)
+    check_finished(results)
     loss = results.meaning.name("train_loss")
     curves = {t.number: curve for t in results.rows if (curve := _usable(t, loss)) is not None}
     least = _rise_that_matters([curve.values for curve in curves.values()])
-    found = _episodes(results, loss) if rises or curves else {}
+    episodes_of = _episodes(results, loss) if rises or curves else {}
     judged = []
     for trial in results.rows:
         curve = curves.get(trial.number)
@@ -99,18 +99,18 @@ def short_runs(results: Results, early: float, rises: bool = True) -> tuple[Shor
         wrongs = _wrongs(results, trial, curve, least)
         wrongs += [
             ("spiked" if e.kind == "spike" else "rose", e.from_step, _before(curve, e.from_step))
-            for e in found.get(trial.number, ())
+            for e in episodes_of.get(trial.number, ())
             if rises or e.kind == "spike"
         ]
         if wrongs:
             run = _unstable(run, wrongs, early)
-        elif trial.number in found:
+        elif trial.number in episodes_of:
             run = replace(run, stable=True)
         judged.append(run)
     return tuple(judged)
 
 
-def finished(results: Results) -> Results:
+def check_finished(results: Results) -> Results:
     """The round, every trial of which has ended; otherwise what kept it from that is raised."""
     failed = [t for t in results.rows if t.status == "failed"]
     if failed:
@@ -125,7 +125,7 @@ def finished(results: Results) -> Results:
     return results
 
 
-def unjudged(results: Results, runs: Sequence[ShortRun]) -> tuple[Message, ...]:
+def why_not_judged(results: Results, runs: Sequence[ShortRun]) -> tuple[Message, ...]:
     """Why runs cannot be judged, and what to do about it; empty when all can."""
     dumb = [run for run in runs if run.stable is None]
     if not dumb:
@@ -149,18 +149,18 @@ def unstable_stretches(results: Results) -> dict[int | None, list[tuple[int, int
     loss = results.meaning.name("train_loss")
     curves = {t.number: curve for t in results.rows if (curve := _usable(t, loss)) is not None}
     least = _rise_that_matters([curve.values for curve in curves.values()])
-    found = _episodes(results, loss)
+    episodes_of = _episodes(results, loss)
     stretches: dict[int | None, list[tuple[int, int]]] = {}
     for trial in results.rows:
         curve = curves.get(trial.number)
-        own = [(episode.from_step, episode.to_step) for episode in found.get(trial.number, ())]
+        bad = [(each.from_step, each.to_step) for each in episodes_of.get(trial.number, ())]
         wrongs = _wrongs(results, trial, curve, least)
         if curve is not None and any(what == "rose above its start" for what, _, _ in wrongs):
             above = _above_start(curve, least)
-            own.append((int(curve.steps[above[0]]), int(curve.steps[above[-1]])))
+            bad.append((int(curve.steps[above[0]]), int(curve.steps[above[-1]])))
         if curve is not None and any(what == "diverged" for what, _, _ in wrongs):
-            own.append((int(curve.steps[-min(len(curve), 2 * _WIDTH)]), int(curve.steps[-1])))
-        stretches[trial.number] = own
+            bad.append((int(curve.steps[-min(len(curve), 2 * _WIDTH)]), int(curve.steps[-1])))
+        stretches[trial.number] = bad
     return stretches
 
 
@@ -181,13 +181,13 @@ def _rise_that_matters(losses: Sequence[Floats]) -> float:
 def _unstable(run: ShortRun, wrongs: Sequence[tuple[What, int, float]], early: float) -> ShortRun:
     """The run with what went wrong first, or that it diverged, which is worse than the rest."""
     what, step, level = min(wrongs, key=lambda wrong: wrong[1])
-    gone = [wrong for wrong in wrongs if wrong[0] == "diverged"]
-    back = not gone and run.final_loss is not None and run.final_loss < level
+    divergences = [wrong for wrong in wrongs if wrong[0] == "diverged"]
+    back = not divergences and run.final_loss is not None and run.final_loss < level
     return replace(
         run,
         stable=False,
-        what="diverged" if gone else what,
-        at_step=gone[0][1] if gone else step,
+        what="diverged" if divergences else what,
+        at_step=divergences[0][1] if divergences else step,
         early=step <= early,
         recovered=back,
     )
@@ -197,16 +197,15 @@ def _wrongs(
     results: Results, trial: Trial, curve: Curve | None, least: float
 ) -> list[tuple[What, int, float]]:
     """Divergence and the start left upwards: what, at which step, and the loss before it."""
-    found: list[tuple[What, int, float]] = []
+    wrongs: list[tuple[What, int, float]] = []
     start = np.nan if curve is None else float(curve.values[0])
     if diverged(results, trial):
-        last = max((int(c.steps[-1]) for c in trial.curves.values() if len(c)), default=0)
-        found.append(("diverged", last, start))
+        wrongs.append(("diverged", trial.curves.last_step or 0, start))
     if curve is not None and len(curve) >= _WIDTH:
         above = _above_start(curve, least)
         if len(above):
-            found.append(("rose above its start", int(curve.steps[above[0]]), start))
-    return found
+            wrongs.append(("rose above its start", int(curve.steps[above[0]]), start))
+    return wrongs
 
 
 def _above_start(curve: Curve, least: float) -> Steps:
@@ -218,19 +217,19 @@ def _above_start(curve: Curve, least: float) -> Steps:
 
 def _episodes(results: Results, loss: str) -> Mapping[int | None, Sequence[Episode]]:
     """The spikes and rises of every run with enough points to judge it."""
-    found: dict[int | None, Sequence[Episode]] = {}
+    episodes_of: dict[int | None, Sequence[Episode]] = {}
     completed = [t for t in results.rows if t.status == "completed"]
     for table in tables(completed, loss, longest=LONGEST):
         if table.values.shape[1] >= FEWEST:
-            own = episodes(results, table, lasting=True)
-            found |= {t.number: e for t, e in zip(table.trials, own, strict=True)}
-    return found
+            each = episodes(results, table, lasting=True)
+            episodes_of |= {t.number: e for t, e in zip(table.trials, each, strict=True)}
+    return episodes_of
 
 
 def _plain(results: Results, trial: Trial, curve: Curve | None) -> ShortRun:
     """What is known of a run before it is judged."""
-    rate = trial.configuration.get(results.meaning.name("learning_rate"))
-    run = ShortRun(trial.number, float(rate) if is_number(rate) else np.nan, None)  # type: ignore[arg-type]
+    rate = as_number(trial.configuration.get(results.meaning.name("learning_rate")))
+    run = ShortRun(trial.number, np.nan if rate is None else rate, None)
     if curve is None:
         return run
     tail = max(1, len(curve) // 10)
@@ -266,7 +265,7 @@ def foreseen(start: ByMeaning, steps: int) -> tuple[Message, ...]:
     """Why runs of so many steps cannot be judged; empty when they may be."""
     if steps < FEWEST:
         return (Message("probe.too_few_steps", {"steps": steps, "needed": FEWEST}),)
-    every = _logged_every(start)
+    every = _logging_interval(start)
     if every is None or steps // every >= FEWEST:
         return ()
     facts = {
@@ -280,7 +279,7 @@ def foreseen(start: ByMeaning, steps: int) -> tuple[Message, ...]:
     return (Message("probe.logged_too_rarely", facts),)
 
 
-def _logged_every(start: ByMeaning) -> int | None:
+def _logging_interval(start: ByMeaning) -> int | None:
     """Every how many steps today's program logs its training loss; None: not known.
 
     A loss that was logged where `run.eval_due` asked for it is no evidence: a probe asks for every
@@ -291,9 +290,9 @@ def _logged_every(start: ByMeaning) -> int | None:
     if known is None or curve is None or len(curve) < 2 or not _same_program(start):
         return None
     every = max(1, round(float(np.median(np.diff(curve.steps)))))
-    last = max(int(own.steps[-1]) for own in known.curves.values() if len(own))
-    asked = start.workload.eval_every or period(last, EVALUATIONS)
-    return None if every == asked else every
+    last = known.curves.last_step or 0
+    evaluated_every = start.workload.eval_every or period(last, EVALUATIONS)
+    return None if every == evaluated_every else every
 
 
 def _same_program(start: ByMeaning) -> bool:

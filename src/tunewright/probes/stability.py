@@ -24,7 +24,7 @@ from tunewright.probes.short_run import (
     foreseen,
     run_equal,
     short_runs,
-    unjudged,
+    why_not_judged,
 )
 from tunewright.probes.starting_point import ByMeaning, by_meaning
 from tunewright.progress.choose import Wanted
@@ -70,26 +70,26 @@ class Stability(Answer):
     @property
     def message(self) -> Message:
         """The answer as a code with its facts."""
-        found, best = self.first_unstable, self.learning_rate
+        unstable_run, best = self.first_unstable, self.learning_rate
         if never_finite(self.runs):
             rates = [run.learning_rate for run in self.runs]
             return Message("probe.stability.never_finite", {"low": rates[0], "high": rates[-1]})
         if self.missing:
             return Message("probe.stability.unknown")
-        if found is None:
+        if unstable_run is None:
             times = max(run.learning_rate for run in self.runs) / best
             facts = {"steps": self.steps, "times": times, "best": best}
             return Message("probe.stability.stable", facts)
-        unstable = {
-            "learning_rate": found.learning_rate,
+        facts_of_run = {
+            "learning_rate": unstable_run.learning_rate,
             "best": best,
-            "times": found.learning_rate / best,
-            "early": found.early,
-            "run": found.message,
+            "times": unstable_run.learning_rate / best,
+            "early": unstable_run.early,
+            "run": unstable_run.message,
         }
-        at_best = found.learning_rate <= best
+        at_best = unstable_run.learning_rate <= best
         where = "unstable_at_best" if at_best else "unstable_above"
-        return Message(f"probe.stability.{where}", unstable)
+        return Message(f"probe.stability.{where}", facts_of_run)
 
 
 def stability(
@@ -129,7 +129,7 @@ def stability(
         "stability",
         Message("goal.stability", {"rate": rate}),
         replace(workload, eval_every=1),
-        {start.name("learning_rate"): [_rounded(rate * f) for f in sorted(set(factors))]},
+        {start.name("learning_rate"): [_six_digits(rate * f) for f in sorted(set(factors))]},
         start.short(steps),
         watch=watch,
     )
@@ -143,7 +143,7 @@ def stability(
         unstable_base_learning_rate=None if never else lowest_unstable(runs),
         round=results.round.name,
         caveats=start.caveats,
-        missing=_finite_first(start) if never else unjudged(results, runs),
+        missing=_finite_first(start) if never else why_not_judged(results, runs),
     )
     keep(workload, answer)
     return answer
@@ -180,7 +180,7 @@ def _finite_first(start: ByMeaning) -> tuple[Message, ...]:
     return (Message("probe.finite_loss_needed", {"metric": start.name("train_loss")}),)
 
 
-def _rounded(rate: float) -> float:
+def _six_digits(rate: float) -> float:
     """Six digits, so that the same rate is the same number however it was come by."""
     return float(f"{rate:.6g}")
 

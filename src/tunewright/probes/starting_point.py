@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Value, is_number
+from tunewright.design.ranges import Value, as_number
 from tunewright.errors import DesignError, NotFound
 from tunewright.execution.command import Command
 from tunewright.execution.workload import Workload
@@ -34,8 +34,8 @@ def best_known(workload: Workload) -> Trial | None:
     objective, best = workload.objective, None
     with store:
         for record in store.rounds():
-            own = (record.objective.metric, record.objective.minimize, record.command)
-            if own != (objective.metric, objective.minimize, workload.name):
+            judged_by = (record.objective.metric, record.objective.minimize, record.command)
+            if judged_by != (objective.metric, objective.minimize, workload.name):
                 continue
             if record.name.startswith(_PROBE_ROUNDS):
                 continue
@@ -92,8 +92,7 @@ class ByMeaning:
 
     def number(self, meaning: str) -> float | None:
         """Its value, if the configuration has one that is a number."""
-        value = self.configuration.get(self.name(meaning))
-        return float(value) if isinstance(value, int | float) and is_number(value) else None
+        return as_number(self.configuration.get(self.name(meaning)))
 
     @property
     def learning_rate(self) -> float:
@@ -133,22 +132,22 @@ class ByMeaning:
             return Message("probe.unclipped_unknown", {"name": self.name(meaning)})
         return None
 
-    def spelled(self, **meanings: Value) -> dict[str, Value]:
+    def spelling(self, **meanings: Value) -> dict[str, Value]:
         """These meanings in the workload's own spelling."""
         return {self.name(meaning): value for meaning, value in meanings.items()}
 
-    def changed(self, **meanings: Value) -> dict[str, Value]:
+    def with_values(self, **meanings: Value) -> dict[str, Value]:
         """The configuration with these meanings set."""
-        return {**self.configuration, **self.spelled(**meanings)}
+        return {**self.configuration, **self.spelling(**meanings)}
 
     def with_meanings(self, **meanings: Value) -> ByMeaning:
         """The same start with these meanings set."""
-        return replace(self, configuration=self.changed(**meanings))
+        return replace(self, configuration=self.with_values(**meanings))
 
     def short(self, steps: int, **meanings: Value) -> dict[str, Value]:
         """The configuration of a short run: its learning rate constant, where that can be asked."""
-        constant = self.spelled(schedule=self._constant) if self._holds else {}
-        return {**self.changed(max_train_steps=steps, **meanings), **constant}
+        constant = self.spelling(schedule=self._constant) if self._holds else {}
+        return {**self.with_values(max_train_steps=steps, **meanings), **constant}
 
     @property
     def caveats(self) -> tuple[Message, ...]:
@@ -198,7 +197,7 @@ _NATURAL: Mapping[str, Value] = {
 }
 
 
-def switched_off(
+def features_off(
     workload: Workload, given: Mapping[str, Value]
 ) -> tuple[dict[str, Value], list[Message]]:
     """The values that switch off what the program has of it, and the entries still to declare.

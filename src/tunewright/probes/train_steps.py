@@ -18,7 +18,7 @@ from tunewright.errors import DesignError
 from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.probe import Answer, keep, run_listed
+from tunewright.probes.probe import Conclusion, keep, run_listed
 from tunewright.probes.rate_sweep import (
     Criterion,
     Measured,
@@ -32,7 +32,7 @@ from tunewright.probes.rate_sweep import (
     plan_sweep,
     sweep,
 )
-from tunewright.probes.short_run import finished
+from tunewright.probes.short_run import check_finished
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
@@ -45,14 +45,11 @@ GOAL = Message("goal.train_steps")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainSteps(Answer):
+class TrainSteps(Conclusion):
     """What the sweep found; steps are in the unit of what means max_train_steps."""
 
     probe: ClassVar[str] = _PROBE
     verdict: Verdict  # whether a perfect fit was reached
-    message: Message  # the answer as a code with its facts
-    settings: Mapping[str, Value]  # the proposed max_train_steps, under the workload's own name
-    missing: tuple[Message, ...] = ()  # what kept it from an answer
     max_train_steps: int | None = None  # fit_steps times the factor, rounded up
     fit_steps: int | None = None  # first evaluation of a perfect fit, over all learning rates
     crossing: float | None = None  # the same, interpolated between evaluations
@@ -63,7 +60,6 @@ class TrainSteps(Answer):
     rates: tuple[SweptRate, ...] = ()  # the whole sweep, by learning rate
     lengths: tuple[int, ...] = ()  # max_train_steps of the trainings, in the order they were done
     off: Mapping[str, Value] = field(default_factory=dict)  # what was switched off
-    caveats: tuple[Message, ...] = ()  # what the answer rests on
 
 
 def train_steps(
@@ -103,17 +99,16 @@ def train_steps(
         return TrainSteps(
             verdict="unknown",
             message=Message("probe.train_steps.not_begun"),
-            settings={},
             missing=tuple(missing),
         )
     trainings = _Trainings(workload, plan, watch)
 
-    def wanted(measured: Mapping[float, Measured]) -> Criterion | Message:
+    def criterion_of(measured: Mapping[float, Measured]) -> Criterion | Message:
         return trainings.unusable or _criterion(workload, measured, metric, at_most, at_least)
 
-    found = sweep(trainings.train, wanted, grid(plan.learning_rate), plan.length)
-    found = closer(trainings.train, found)
-    answer = _answer(workload, plan, found, factor, tuple(trainings.lengths))
+    swept = sweep(trainings.train, criterion_of, grid(plan.learning_rate), plan.length)
+    swept = closer(trainings.train, swept)
+    answer = _answer(workload, plan, swept, factor, tuple(trainings.lengths))
     keep(workload, answer)
     return answer
 
@@ -158,7 +153,7 @@ class _Trainings:
         """Train each learning rate for this length, in one round of the store."""
         meaning, plan = self._workload.meaning, self._plan
         name = meaning.name("learning_rate")
-        results = finished(
+        results = check_finished(
             run_listed(
                 _PROBE,
                 GOAL,
@@ -170,28 +165,24 @@ class _Trainings:
         )
         if length not in self.lengths:
             self.lengths.append(length)
-        self.unusable = self.unusable or _varied(results)
-        return measured(results, length)
+        self.unusable = self.unusable or _varying_rate(results)
+        return measurements(results, length)
 
 
-def measured(results: Results, length: int) -> dict[float, Measured]:
+def measurements(results: Results, length: int) -> dict[float, Measured]:
     """What each learning rate of a round logged; `length` is their max_train_steps."""
     name = results.meaning.name("learning_rate")
-    ends = {
-        t.number: max((int(c.steps[-1]) for c in t.curves.values()), default=0)
-        for t in results.rows
-    }
-    longest = max(ends.values(), default=0)
+    longest = max((t.curves.last_step or 0 for t in results.rows), default=0)
     unit = length / longest if longest and abs(longest / length - 1) > 0.02 else 1.0
-    found = {}
+    by_rate = {}
     for trial in results.rows:
         rate = trial.configuration[name]
         curves = dict(trial.curves) if trial.status == "completed" else None
-        found[float(rate)] = Measured(curves, unit)  # type: ignore[arg-type]
-    return found
+        by_rate[float(rate)] = Measured(curves, unit)  # type: ignore[arg-type]
+    return by_rate
 
 
-def _varied(results: Results) -> Message | None:
+def _varying_rate(results: Results) -> Message | None:
     """How a learning rate that should be constant was logged to vary; None: none was."""
     for trial in results.rows:
         rates = learning_rates(trial, results.meaning)
@@ -212,14 +203,14 @@ def _criterion(
     at_least: float | None,
 ) -> Criterion | Message:
     logged: dict[str, list[Any]] = {}
-    for one in measured.values():
-        for name, curve in (one.curves or {}).items():
+    for each in measured.values():
+        for name, curve in (each.curves or {}).items():
             logged.setdefault(name, []).append(curve)
     if not logged:  # all diverged: any criterion will show it
         return Criterion(metric or workload.meaning.name("train_loss"), at_most)
-    found = criterion(logged, workload.meaning, metric, at_most, at_least)
-    if found is not None:
-        return found
+    fit_criterion = criterion(logged, workload.meaning, metric, at_most, at_least)
+    if fit_criterion is not None:
+        return fit_criterion
     wanted = metric or f"train_error (or {workload.meaning.name('train_loss')})"
     facts = {"wanted": wanted, "logged": sorted(logged)}
     return Message("probe.train_steps.never_logged", facts)
@@ -237,18 +228,17 @@ def _round_up(steps: float) -> int:
 
 
 def _answer(
-    workload: Workload, plan: Plan, found: Sweep, factor: float, lengths: tuple[int, ...]
+    workload: Workload, plan: Plan, swept: Sweep, factor: float, lengths: tuple[int, ...]
 ) -> TrainSteps:
-    best, name = found.best, workload.meaning.name("max_train_steps")
+    best, name = swept.best, workload.meaning.name("max_train_steps")
     answer = TrainSteps(
-        verdict=found.verdict,
-        message=_message(found, name),
-        settings={},
-        missing=() if found.why is None else (found.why,),
+        verdict=swept.verdict,
+        message=_message(swept, name),
+        missing=() if swept.why is None else (swept.why,),
         learning_rate=None if best is None else best.learning_rate,
-        criterion=None if found.why is not None else found.criterion.message,
+        criterion=None if swept.why is not None else swept.criterion.message,
         factor=factor,
-        rates=found.rates,
+        rates=swept.rates,
         lengths=lengths,
         off=plan.off,
         caveats=plan.caveats,
@@ -258,7 +248,7 @@ def _answer(
     fit_steps = math.ceil(best.steps - 1e-9)
     proposed = _round_up(factor * fit_steps)
     answer = replace(answer, fit_steps=fit_steps, crossing=best.crossing, resolution=best.spacing)
-    if found.verdict != "fits":
+    if swept.verdict != "fits":
         return answer
     return replace(
         answer,
@@ -268,12 +258,12 @@ def _answer(
     )
 
 
-def _message(found: Sweep, name: str) -> Message:
+def _message(swept: Sweep, name: str) -> Message:
     """The answer as a code with its facts; what to begin with is added later."""
-    best = found.best
-    if found.verdict == "unknown":
+    best = swept.best
+    if swept.verdict == "unknown":
         return Message("probe.train_steps.unknown")
-    rates = {"low": found.rates[0].learning_rate, "high": found.rates[-1].learning_rate}
+    rates = {"low": swept.rates[0].learning_rate, "high": swept.rates[-1].learning_rate}
     if best is None:
         return Message("probe.train_steps.diverges", rates)
     facts: dict[str, Any] = {
@@ -281,16 +271,16 @@ def _message(found: Sweep, name: str) -> Message:
         "name": name,
         "unit": "epochs" if "epoch" in name.lower() else "steps",
         "learning_rate": best.learning_rate,
-        "side": found.side,
-        "length": found.length,
-        "metric": found.criterion.metric,
+        "side": swept.side,
+        "length": swept.length,
+        "metric": swept.criterion.metric,
     }
     if best.steps is not None:
         fit = {"steps": best.steps, "resolution": best.spacing}
-        code = "fits_at_edge" if found.verdict == "at_edge" else "fits"
-        criterion = found.criterion.message
+        code = "fits_at_edge" if swept.verdict == "at_edge" else "fits"
+        criterion = swept.criterion.message
         return Message(f"probe.train_steps.{code}", {**facts, **fit, "criterion": criterion})
-    code = "none_at_edge" if found.verdict == "at_edge" else found.verdict
+    code = "none_at_edge" if swept.verdict == "at_edge" else swept.verdict
     return Message(f"probe.train_steps.{code}", {**facts, "value": best.value})
 
 

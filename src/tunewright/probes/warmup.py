@@ -19,16 +19,16 @@ from tunewright.errors import DesignError
 from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.clip import mended
-from tunewright.probes.probe import Answer, keep
+from tunewright.probes.clip import clip_until_stable
+from tunewright.probes.probe import Conclusion, keep
 from tunewright.probes.short_run import (
     ShortRun,
+    check_finished,
     early_until,
-    finished,
     foreseen,
     run_equal,
     short_runs,
-    unjudged,
+    why_not_judged,
 )
 from tunewright.probes.stability import STEPS, Stability, stability
 from tunewright.probes.starting_point import ByMeaning, by_meaning
@@ -83,8 +83,8 @@ def lengths(max_train_steps: int) -> tuple[int, ...]:
     ((10, 100, 1000), (6,))
     """
     longest = int(LONGEST * max_train_steps)
-    found = [10**power for power in range(1, 12) if 10**power <= longest]
-    return tuple(found) or ((longest,) if longest >= 1 else ())
+    powers = [10**power for power in range(1, 12) if 10**power <= longest]
+    return tuple(powers) or ((longest,) if longest >= 1 else ())
 
 
 def rung_steps(max_train_steps: int, beyond: int) -> tuple[tuple[int, int], ...]:
@@ -93,7 +93,7 @@ def rung_steps(max_train_steps: int, beyond: int) -> tuple[tuple[int, int], ...]
     >>> rung_steps(10_000, 500)
     ((610, 2), (700, 2), (3000, 2))
     """
-    return tuple((_rung_total(one, beyond), _SEEDS) for one in lengths(max_train_steps))
+    return tuple((_rung_total(length, beyond), _SEEDS) for length in lengths(max_train_steps))
 
 
 def _rung_total(length: int, beyond: int) -> int:
@@ -141,34 +141,29 @@ def _rung(
     watch: Watcher | None,
 ) -> tuple[Rung, tuple[Message, ...]]:
     clipping: dict[str, Value] = {} if clip_norm is None else {"clip_norm": clip_norm}
-    asked = start.short(total, learning_rate=peak, warmup_steps=length, **clipping)
+    short_run = start.short(total, learning_rate=peak, warmup_steps=length, **clipping)
     results = run_equal(
         "warmup",
         Message("goal.warmup", {"warmup_steps": length, "rate": peak}),
         workload=replace(start.workload, eval_every=max(1, length // _POINTS)),
         varied={},
-        fixed=asked,
+        fixed=short_run,
         seeds=_SEEDS,
         watch=watch,
     )
     early = early_until(start.max_train_steps, length)
     runs = short_runs(results, early, rises=False)
     rung = Rung(peak, length, runs, clip_norm, _last_step(results) > total)
-    return rung, unjudged(results, runs)
+    return rung, why_not_judged(results, runs)
 
 
 def _descended(run: ShortRun) -> bool:
-    return (
-        run.start_loss is not None
-        and run.final_loss is not None
-        and run.final_loss < run.start_loss
-    )
+    start, final = run.start_loss, run.final_loss
+    return start is not None and final is not None and final < start
 
 
 def _last_step(results: Results) -> int:
-    return max(
-        (int(c.steps[-1]) for t in results.rows for c in t.curves.values() if len(c)), default=0
-    )
+    return max((t.curves.last_step or 0 for t in results.rows), default=0)
 
 
 # ---- is training better with the warm-up prepended? The whole training with and without it.
@@ -223,7 +218,7 @@ class Prepended:
         return Message("probe.prepended.compared", facts)
 
 
-def prepended(
+def compare_prepended(
     start: ByMeaning, rung: Rung, peaks: Sequence[float], seeds: int, watch: Watcher | None
 ) -> Prepended:
     """Train the baseline, and its schedule after the warm-up at each peak rate."""
@@ -249,20 +244,20 @@ def prepended(
         goal,
         workload=workload,
         varied=varied,
-        fixed=start.changed(**changed),
+        fixed=start.with_values(**changed),
         seeds=seeds,
         watch=watch,
         seed=_FRESH,
     )
-    baseline = Arm(start.learning_rate, start.warmup_steps, _values(finished(plain)))
+    baseline = Arm(start.learning_rate, start.warmup_steps, _values(check_finished(plain)))
     candidates = tuple(
-        Arm(peak, rung.warmup_steps, _values(finished(warm), number))
+        Arm(peak, rung.warmup_steps, _values(check_finished(warm), number))
         for number, peak in enumerate(peaks)
     )
-    return compared(workload.objective, baseline, candidates)
+    return compare_arms(workload.objective, baseline, candidates)
 
 
-def compared(objective: Objective, baseline: Arm, candidates: Sequence[Arm]) -> Prepended:
+def compare_arms(objective: Objective, baseline: Arm, candidates: Sequence[Arm]) -> Prepended:
     """The best of the candidates against the baseline, in pairs that share a seed."""
     sound = [arm for arm in candidates if arm.mean is not None]
     best = max(sound, key=lambda arm: objective.sign * (arm.mean or 0.0), default=None)
@@ -290,14 +285,11 @@ _UNKNOWN = Message("probe.warmup.unknown")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Warmup(Answer):
+class Warmup(Conclusion):
     """The shortest warm-up that makes a high learning rate stable, and what it is worth."""
 
     probe: ClassVar[str] = "warmup"
 
-    message: Message  # the answer as a code with its facts
-    settings: Mapping[str, Value]  # the lines for the configuration
-    missing: tuple[Message, ...] = ()  # what kept it from an answer
     learning_rate: float | None = None  # the best known without warm-up
     unstable_base_learning_rate: float | None = None  # the lowest that is unstable
     base_learning_rate: float | None = None  # the peak that warm-up makes stable
@@ -305,7 +297,6 @@ class Warmup(Answer):
     clip_norm: float | None = None  # where clipping is needed as well, or instead
     rungs: tuple[Rung, ...] = ()  # in the order they were tried
     compared: Prepended | None = None  # whole trainings with and without
-    caveats: tuple[Message, ...] = ()  # what the answer rests on
 
 
 def warmup(
@@ -336,11 +327,11 @@ def warmup(
     start = by_meaning(workload, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "warmup_steps"))
     if missing:
-        return Warmup(message=_UNKNOWN, settings={}, missing=missing)
+        return Warmup(message=_UNKNOWN, missing=missing)
     cold = start.with_meanings(warmup_steps=0)
     missing = _climb_foreseen(cold)
     if missing:
-        return Warmup(message=_UNKNOWN, settings={}, missing=missing)
+        return Warmup(message=_UNKNOWN, missing=missing)
     before = stability(
         workload, fixed=cold.configuration, trial=cold.known, steps=steps, progress=watch
     )
@@ -364,14 +355,14 @@ def _answer(
 ) -> Warmup:
     unstable = before.first_unstable
     if before.missing:
-        return Warmup(message=_UNKNOWN, settings={}, missing=before.missing)
+        return Warmup(message=_UNKNOWN, missing=before.missing)
     if unstable is None:
         unneeded = Message("probe.warmup.not_needed", {"stability": before.message})
-        return Warmup(message=unneeded, settings={})
-    tried, found, missing = _search(start, unstable, times, None, watch)
+        return Warmup(message=unneeded)
+    tried, stable_rung, missing = _search(start, unstable, times, None, watch)
     if missing:
-        return Warmup(message=_UNKNOWN, settings={}, missing=missing, rungs=tuple(tried))
-    if found is None:
+        return Warmup(message=_UNKNOWN, missing=missing, rungs=tuple(tried))
+    if stable_rung is None:
         return _with_clipping(
             start,
             unstable,
@@ -381,7 +372,7 @@ def _answer(
             repeats=repeats,
             watch=watch,
         )
-    return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
+    return _worth(start, unstable.learning_rate, stable_rung, tried, repeats, watch)
 
 
 def _search(
@@ -418,9 +409,9 @@ def _with_clipping(
     }
     if lack := start.lacks(("clip_norm",)):
         untried = Message("probe.warmup.clipping_untried", failed)
-        return Warmup(message=untried, settings={}, missing=lack, rungs=tuple(tried))
+        return Warmup(message=untried, missing=lack, rungs=tuple(tried))
     bare = start.with_meanings(clip_norm=start.unclipped)
-    clipping = mended(bare, steps, watch)
+    clipping = clip_until_stable(bare, steps, watch)
     if clipping.settings and clipping.clip_norm is not None:
         return Warmup(
             message=Message("probe.warmup.clipping_works", {**failed, "clip": clipping.message}),
@@ -431,41 +422,41 @@ def _with_clipping(
     norm = clipping.clip_norm or (clipping.tried[0].clip_norm if clipping.tried else None)
     if norm is None:
         nothing = Message("probe.warmup.failed", failed)
-        return Warmup(message=nothing, settings={}, missing=clipping.missing, rungs=tuple(tried))
-    more, found, missing = _search(start, unstable, times, norm, watch)
+        return Warmup(message=nothing, missing=clipping.missing, rungs=tuple(tried))
+    more, stable_rung, missing = _search(start, unstable, times, norm, watch)
     tried += more
-    if found is None:
+    if stable_rung is None:
         neither = Message("probe.warmup.failed_with_clipping", failed)
-        return Warmup(message=neither, settings={}, missing=missing, rungs=tuple(tried))
-    return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
+        return Warmup(message=neither, missing=missing, rungs=tuple(tried))
+    return _worth(start, unstable.learning_rate, stable_rung, tried, repeats, watch)
 
 
 def _worth(
     start: ByMeaning,
     unstable: float,
-    found: Rung,
+    rung: Rung,
     tried: Sequence[Rung],
     repeats: int,
     watch: Watcher,
 ) -> Warmup:
     """What a stable warm-up is worth: whole trainings with it prepended, and the settings."""
-    peak, length = found.base_learning_rate, found.warmup_steps
-    settings = start.spelled(warmup_steps=length)
-    if not found.on_top:
-        settings |= start.spelled(max_train_steps=start.max_train_steps + length)
-    if found.clip_norm is not None:
-        settings |= start.spelled(clip_norm=found.clip_norm)
+    peak, length = rung.base_learning_rate, rung.warmup_steps
+    settings = start.spelling(warmup_steps=length)
+    if not rung.on_top:
+        settings |= start.spelling(max_train_steps=start.max_train_steps + length)
+    if rung.clip_norm is not None:
+        settings |= start.spelling(clip_norm=rung.clip_norm)
     compared = None
     if repeats:
-        compared = prepended(start, found, (unstable, peak), repeats, watch)
+        compared = compare_prepended(start, rung, (unstable, peak), repeats, watch)
         worse = compared.gain is None or compared.gain <= 0 or compared.best is None
         if worse or compared.best is None:
             settings = {}
         else:
-            settings |= start.spelled(learning_rate=compared.best.learning_rate)
+            settings |= start.spelling(learning_rate=compared.best.learning_rate)
     facts = {
         "warmup_steps": length,
-        "clip_norm": found.clip_norm,
+        "clip_norm": rung.clip_norm,
         "base_learning_rate": peak,
         "unstable": unstable,
         "compared": None if compared is None else compared.message,
@@ -476,21 +467,21 @@ def _worth(
         settings=settings,
         base_learning_rate=peak,
         warmup_steps=length,
-        clip_norm=found.clip_norm,
+        clip_norm=rung.clip_norm,
         rungs=tuple(tried),
         compared=compared,
-        caveats=_caveats(start, found),
+        caveats=_caveats(start, rung),
     )
 
 
-def _caveats(start: ByMeaning, found: Rung) -> tuple[Message, ...]:
-    share = found.warmup_steps / start.max_train_steps
+def _caveats(start: ByMeaning, rung: Rung) -> tuple[Message, ...]:
+    share = rung.warmup_steps / start.max_train_steps
     if share <= _LONG:
         return ()
     facts = {
         "share": share,
         "name": start.name("max_train_steps"),
-        "steps": start.max_train_steps + found.warmup_steps,
+        "steps": start.max_train_steps + rung.warmup_steps,
     }
     return (Message("probe.warmup.long", facts),)
 

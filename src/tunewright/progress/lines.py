@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 
 from tunewright.messages import label, worded, words
-from tunewright.progress.shown import Shown, clock, step_line, who
+from tunewright.progress.shown import Shown, clock, step_line
+from tunewright.progress.tally import who
 from tunewright.progress.watcher import (
     CampaignStep,
     Concluded,
@@ -65,7 +66,7 @@ class Lines(Shown):
             return
         code = "progress.begins_again" if started.attempt > 1 else "progress.begins"
         settings = self.tally.shown(started.configuration)
-        facts = {"who": who(started), "attempt": started.attempt, "settings": settings}
+        facts = {"who": who(started.number), "attempt": started.attempt, "settings": settings}
         self._say(worded(code, **facts))
 
     def reached(self, reached: Reached) -> None:
@@ -117,7 +118,7 @@ class Lines(Shown):
         pending = concluded.status == "pending"
         status = worded("progress.pending") if pending else label(concluded.status)
         took = words.duration(concluded.seconds)
-        return f"{who(concluded)} {status}  {what}  {took}  [{tally.head(self._now())}]"
+        return f"{who(concluded.number)} {status}  {what}  {took}  [{tally.head(self._now())}]"
 
     def _say(self, text: str) -> None:
         # one event is one line, however long: a log is read by grep

@@ -38,7 +38,7 @@ class Notebook(Shown):
     ) -> None:
         """`show` displays a block and returns what updates it; by default IPython's display."""
         super().__init__(now=now)
-        self._show = show or _displayed
+        self._show = show or _display
         self._update: Callable[[Bundle], None] | None = None
         self._lines: list[str] = []
         self._drawn_at = float("-inf")
@@ -126,7 +126,7 @@ def in_notebook() -> bool:
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
-def _displayed(bundle: Bundle) -> Callable[[Bundle], None]:
+def _display(bundle: Bundle) -> Callable[[Bundle], None]:
     """Show a block as output of the current cell; what is returned updates it."""
     from IPython import display
 

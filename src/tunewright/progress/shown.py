@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tunewright.messages import label, worded, words
-from tunewright.progress.tally import STREAK, Tally
+from tunewright.progress.tally import STREAK, Tally, who
 from tunewright.progress.watcher import (
     CampaignStep,
     Concluded,
@@ -65,30 +65,23 @@ class Shown(Silent):
 
     def warnings(self, concluded: Concluded) -> list[str]:
         """What is worth a highlighted line: a new kind of failure, a row of infeasible trials."""
-        found: list[str] = []
+        lines: list[str] = []
         if not self._trains:
-            return found
+            return lines
         name = words.shell_word(self.tally.round)
         reason = words.printable(str(concluded.reason or worded("no_reason_given")))
-        own = encode(kind(concluded.reason))
-        if concluded.status == "failed" and own not in self._reasons:
-            self._reasons.add(own)
+        kind_of_reason = encode(kind(concluded.reason))
+        if concluded.status == "failed" and kind_of_reason not in self._reasons:
+            self._reasons.add(kind_of_reason)
             if len(self._reasons) <= _WARNED_REASONS:
                 number = "ROUND N" if concluded.number is None else f"{name} {concluded.number}"
                 command = f"tunewright trial {number}"
-                facts = {"who": who(concluded), "reason": reason, "command": command}
-                found.append(worded("progress.failed", **facts))
+                facts = {"who": who(concluded.number), "reason": reason, "command": command}
+                lines.append(worded("progress.failed", **facts))
         if concluded.status == "infeasible" and self.tally.streak == STREAK:
             command = f"tunewright show {name}"
-            found.append(worded("progress.streak", count=STREAK, reason=reason, command=command))
-        return found
-
-
-def who(event: Started | Concluded) -> str:
-    """The trial of an event."""
-    if event.number is None:
-        return worded("progress.a_repeat")
-    return worded("progress.trial", number=event.number)
+            lines.append(worded("progress.streak", count=STREAK, reason=reason, command=command))
+        return lines
 
 
 def clock() -> str:

@@ -53,7 +53,7 @@ def time_left(
         return None
     left = pending + len(running)
     # an overdue trial may take as long as trials differ
-    work = pending * mean + sum(spread if one is None else one for one in rest)
+    work = pending * mean + sum(spread if rest_s is None else rest_s for rest_s in rest)
     doubt = 2 * math.sqrt(left * spread**2 + (left * spread) ** 2 / len(lengths))
     slots = max(1, min(slots, left))
     idle = mean / 2 if slots > 1 else 0.0
@@ -137,8 +137,8 @@ class Tally:
 
     def after_start(self, started: Started, now: float) -> Tally:
         """With one more trial running."""
-        one = Running(started.number, started.trial, now, started.total)
-        running = (*self.running, one)
+        trial = Running(started.number, started.trial, now, started.total)
+        running = (*self.running, trial)
         return replace(self, running=running, most_running=max(self.most_running, len(running)))
 
     def after_reach(self, reached: Reached, now: float) -> Tally:
@@ -146,8 +146,8 @@ class Tally:
         at = self._place(reached.number, reached.trial)
         if at is None:
             return self
-        one = self.running[at].reached(reached, now)
-        return replace(self, running=(*self.running[:at], one, *self.running[at + 1 :]))
+        trial = self.running[at].reached(reached, now)
+        return replace(self, running=(*self.running[:at], trial, *self.running[at + 1 :]))
 
     def after_end(self, concluded: Concluded) -> Tally:
         """With one trial less running; it counts as done unless another attempt is due."""
@@ -169,7 +169,7 @@ class Tally:
 
     def left_s(self, now: float) -> tuple[float, float] | None:
         """The seconds left as a range, or None while nothing is known."""
-        running = [(now - one.began, one.length_s()) for one in self.running]
+        running = [(now - trial.began, trial.length_s()) for trial in self.running]
         pending = max(0, self.total - self.done - len(running))
         # the first trial of every slot also paid for starting it; soon enough others are known
         starts = self.most_running if len(self.ended_s) > 2 * self.most_running else 0
@@ -181,23 +181,23 @@ class Tally:
         """The counts on one line."""
         parts = [f"{self.done}/{self.total}"]
         if self.infeasible:
-            parts.append(_counted(self.infeasible, "infeasible"))
+            parts.append(_count_of(self.infeasible, "infeasible"))
         if self.failed:
-            parts.append(_counted(self.failed, "failed"))
+            parts.append(_count_of(self.failed, "failed"))
         if self.pruned:
-            parts.append(_counted(self.pruned, "pruned"))
+            parts.append(_count_of(self.pruned, "pruned"))
         if self.running:
-            parts.append(f"{_counted(len(self.running), 'running')}{self.steps()}")
+            parts.append(f"{_count_of(len(self.running), 'running')}{self.steps()}")
         if self.done < self.total and (left := self.left_s(now)) and left[1] >= _SHORTEST_S:
             parts.append(worded("progress.left", time=words.duration_range(*left)))
         return "  ".join(parts)
 
     def steps(self) -> str:
         """How far the oldest running trial is, in brackets; empty before its first step."""
-        for one in self.running:
-            if one.step is not None:
-                who = "" if one.number is None else f"{_who(one.number)}: "
-                return f" ({who}{of_total(one.step, one.total)})"
+        for trial in self.running:
+            if trial.step is not None:
+                name = "" if trial.number is None else f"{who(trial.number)}: "
+                return f" ({name}{of_total(trial.step, trial.total)})"
         return ""
 
     def best_line(self) -> str:
@@ -206,7 +206,7 @@ class Tally:
             return ""
         settings = self.shown(self.best.configuration)
         metric = words.printable(self.metric)
-        facts = {"value": self.best.value, "metric": metric, "who": _who(self.best.number)}
+        facts = {"value": self.best.value, "metric": metric, "who": who(self.best.number)}
         return worded("progress.best", settings=settings, **facts).rstrip()
 
     def shown(self, configuration: Mapping[str, object]) -> str:
@@ -214,8 +214,8 @@ class Tally:
         return words.configuration(configuration, self.fixed) or words.configuration(configuration)
 
     def _place(self, number: int | None, trial: int) -> int | None:
-        for at, one in enumerate(self.running):
-            if (one.number, one.trial) == (number, trial):
+        for at, each in enumerate(self.running):
+            if (each.number, each.trial) == (number, trial):
                 return at
         return None
 
@@ -231,11 +231,12 @@ def of_total(step: int, total: int | None) -> str:
     return worded("progress.at_step_of", step=step, total=total)
 
 
-def _counted(count: int, status: str) -> str:
+def _count_of(count: int, status: str) -> str:
     return worded("of_status", count=count, status=label(status))
 
 
-def _who(number: int | None) -> str:
+def who(number: int | None) -> str:
+    """A trial by its number; a repeat has none."""
     if number is None:
         return worded("progress.a_repeat")
     return worded("progress.trial", number=number)
@@ -262,7 +263,7 @@ def standing(
     results: Results, trial: Trial, attempts: Sequence[Attempt], now: datetime | None = None
 ) -> Standing | None:
     """How far a trial is; None unless it runs."""
-    running = [one for one in attempts if not one.outcome and one.began is not None]
+    running = [attempt for attempt in attempts if not attempt.outcome and attempt.began is not None]
     if trial.status != "running" or not running:
         return None
     attempt = running[-1]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from tunewright.design.workload_file import Sink, sinks_from
 from tunewright.errors import DesignError
@@ -52,15 +51,15 @@ def sync(
         sink.need()
     with Store.open(store, create=False) as opened:
         record = opened.round(round)
-        root = opened.trial_root(Path(record.folder) if record.folder else None)
+        root = opened.root_of(record)
     following = Following(str(store), record, root)
     running = [start(sink, following) for sink in placed]
     answers = []
-    for sink, one in zip(placed, running, strict=True):
-        behind = one.close()
-        written = Written.read(one.state)
+    for sink, process in zip(placed, running, strict=True):
+        behind = process.close()
+        written = Written.read(process.state)
         error = "" if behind is None else str(behind.facts["error"])
-        busy = one.process.returncode == BUSY
+        busy = process.process.returncode == BUSY
         left = written.left
         answers.append(Synced(sink.tracker, sink.where, len(written.done), left, error, busy))
     return tuple(answers)

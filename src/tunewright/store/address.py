@@ -78,19 +78,19 @@ def masked_words(words: Sequence[str]) -> list[str]:
     >>> masked_words(["train", "--api-key", "abc", "--password=abc", "--max_tokens=8"])
     ['train', '--api-key', '***', '--password=***', '--max_tokens=8']
     """
-    shown: list[str] = []
+    hidden: list[str] = []
     hide = False
     for word in words:
         name, equals, value = word.lstrip("-").partition("=")
         secret = bool(_OPTION.fullmatch(name))
         if hide and not word.startswith("-"):
-            shown.append(_MASK)
+            hidden.append(_MASK)
         elif secret and equals and value:
-            shown.append(f"{word[: len(word) - len(value)]}{_MASK}")
+            hidden.append(f"{word[: len(word) - len(value)]}{_MASK}")
         else:
-            shown.append(masked(word))
+            hidden.append(masked(word))
         hide = secret and not equals and word.startswith("-")
-    return shown
+    return hidden
 
 
 def without_secrets() -> list[str]:
@@ -154,8 +154,8 @@ def _server(text: str, rest: str) -> Address:
         url = make_url(f"postgresql+psycopg://{rest}")
     except (ArgumentError, ValueError):
         raise StoreError("store.bad_server_address") from None
-    shown = masked(url.set(drivername="postgresql").render_as_string(hide_password=True))
-    return Address(shown, url=url.render_as_string(hide_password=False))
+    public = masked(url.set(drivername="postgresql").render_as_string(hide_password=True))
+    return Address(public, url=url.render_as_string(hide_password=False))
 
 
 def file_system(path: Path, mounts: str | None = None) -> str:
@@ -171,7 +171,7 @@ def file_system(path: Path, mounts: str | None = None) -> str:
             path = path.resolve()
         except OSError:
             return ""
-    found, depth = "", -1
+    kind, depth = "", -1
     for line in mounts.splitlines():
         left, _, right = line.partition(" - ")
         fields = left.split()
@@ -180,8 +180,8 @@ def file_system(path: Path, mounts: str | None = None) -> str:
         point = Path(fields[4].encode().decode("unicode_escape"))  # spaces stand as \040
         # of mounts on one point the last one counts
         if (path == point or point in path.parents) and len(point.parts) >= depth:
-            found, depth = right.split()[0], len(point.parts)
-    return found
+            kind, depth = right.split()[0], len(point.parts)
+    return kind
 
 
 def check_place(path: Path) -> None:

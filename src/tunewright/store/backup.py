@@ -64,11 +64,6 @@ def faults(database: Database, folders: bool = False) -> Iterator[Fault]:
     yield from _of_rows(database, folders)
 
 
-def _curve_faults(connection: sqlite3.Connection) -> Iterator[Fault]:
-    """The damaged curve batches of a SQLite file of any schema."""
-    return _of_batches(connection.execute(_BATCHES))
-
-
 def _of_batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[Fault]:
     for points, round, number, parent in rows:
         try:
@@ -85,25 +80,17 @@ def _of_rows(database: Database, folders: bool) -> Iterator[Fault]:
         rows = connection.execute(select(trial).order_by(trial.c.id)).all()
     numbers = {row.id: row.number for row in rows}
     for row in rows:
-        own = rounds.get(row.round)
-        where = named(own.name if own else "?", row.number, numbers.get(row.parent))
+        round = rounds.get(row.round)
+        where = named(round.name if round else "?", row.number, numbers.get(row.parent))
         try:
             check_row(row, where)
             settings = plain_json.loads(row.configuration, where) if row.configuration else None
         except Damaged as error:
             yield Fault(where, str(error))
             continue
-        root = _root(database, own.folder) if own and folders else None
+        root = database.root_of(round.folder) if round and folders else None
         if root is not None:
             yield from _beside(root / row.folder, row, settings, where)
-
-
-def _root(database: Database, folder: str) -> Path | None:
-    """The folder of a round's trials, where it can be known."""
-    if folder:
-        return Path(folder)
-    path = database.address.path
-    return None if path is None else beside(path, ".trials")
 
 
 def _beside(
@@ -111,14 +98,14 @@ def _beside(
 ) -> Iterator[Fault]:
     """Where a row differs from the checked files of its trial; files that are gone say nothing."""
     try:
-        told = read_trial(folder / TRIAL_FILE)
+        claim = read_trial(folder / TRIAL_FILE)
     except (Damaged, OSError):
         return
-    if told.trial != row.id:
+    if claim.trial != row.id:
         return  # of a store that was rebuilt since
-    if settings is not None and settings != told.configuration:
+    if settings is not None and settings != claim.configuration:
         yield Fault(where, f"its configuration differs from the one in {folder / TRIAL_FILE}")
-    if row.seed != told.seed:
+    if row.seed != claim.seed:
         yield Fault(where, f"its seed differs from the one in {folder / TRIAL_FILE}")
     file = folder / f"result.{row.attempt}.json"
     try:
@@ -141,8 +128,8 @@ def backups(path: Path) -> list[Path]:
 
 def newest(path: Path) -> Path | None:
     """The newest backup of a store, if it has one."""
-    found = backups(path)
-    return found[-1] if found else None
+    kept = backups(path)
+    return kept[-1] if kept else None
 
 
 def due(path: Path) -> bool:
@@ -187,10 +174,10 @@ def copy_to(target: Path, path: Path, version: int | None = None) -> Path:
             # one plain file: it must open without neighbours, on a read-only disk too
             copy.execute("PRAGMA journal_mode = DELETE")
             check(copy, path)
-            told = dict(copy.execute("SELECT key, value FROM about"))
-            if "identity" not in told:
+            about = dict(copy.execute("SELECT key, value FROM about"))
+            if "identity" not in about:
                 raise Damaged("backup.store_not_whole", path=path)
-        if version is not None and told.get("schema") != str(version):
+        if version is not None and about.get("schema") != str(version):
             return target  # another process has migrated it meanwhile, after its own backup
         flush(unfinished)
         os.replace(unfinished, target)
@@ -240,13 +227,13 @@ def restore(path: Path, chosen: Path | None = None) -> Path:
     except sqlite3.Error as error:
         raise Damaged("backup.damaged", source=source, error=error) from error
     try:
-        _put_in_place(source, path)
+        _replace_store(source, path)
     except (OSError, sqlite3.Error) as error:
         raise StoreError("backup.not_put_back", source=source, path=path, error=error) from error
     return source
 
 
-def _put_in_place(source: Path, path: Path) -> None:
+def _replace_store(source: Path, path: Path) -> None:
     unfinished = beside(path, f".restoring-{os.getpid()}")
     try:
         make_file(unfinished)
@@ -274,10 +261,10 @@ def set_aside(path: Path) -> None:
 def check(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file that SQLite's check finds torn, or with a curve whose checksum is wrong."""
     try:
-        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if found == "ok" and (fault := next(_curve_faults(connection), None)):
-            found = f"{fault.where}: {fault.what}"
+        (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if verdict == "ok" and (fault := next(_of_batches(connection.execute(_BATCHES)), None)):
+            verdict = f"{fault.where}: {fault.what}"
     except UnicodeDecodeError as error:  # SQLite quotes a name that is no text any more
-        found = str(error)
-    if found != "ok":
-        raise Damaged("store.damaged", path=str(path), found=found)
+        verdict = str(error)
+    if verdict != "ok":
+        raise Damaged("store.damaged", path=str(path), found=verdict)

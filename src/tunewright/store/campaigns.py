@@ -58,8 +58,8 @@ def add(database: Database, name: str, definition: Mapping[str, Any]) -> int:
         database.alone(connection)
         key = connection.execute(select(campaign.c.id).where(campaign.c.name == name)).scalar()
         if key is None:
-            made = insert(campaign).values(name=name, created=now, **values)
-            (key,) = connection.execute(made).inserted_primary_key or (0,)
+            new_row = insert(campaign).values(name=name, created=now, **values)
+            (key,) = connection.execute(new_row).inserted_primary_key or (0,)
         else:
             connection.execute(update(campaign).where(campaign.c.id == key).values(values))
         database.afterwards(lambda: leave(database))
@@ -68,7 +68,7 @@ def add(database: Database, name: str, definition: Mapping[str, Any]) -> int:
 
 def find(database: Database, name: str) -> CampaignRecord | None:
     """The campaign of this name; None: there is none."""
-    return next((one for one in every(database) if one.name == name), None)
+    return next((campaign for campaign in every(database) if campaign.name == name), None)
 
 
 def every(database: Database) -> list[CampaignRecord]:
@@ -101,8 +101,8 @@ def add_step(
     """Add a step; one about a round that is still to begin gets it when that begins."""
     with database.writing() as connection:
         database.alone(connection)
-        own = campaign_step.c.campaign == campaign_id
-        last = connection.execute(select(func.max(campaign_step.c.number)).where(own)).scalar()
+        here = campaign_step.c.campaign == campaign_id
+        last = connection.execute(select(func.max(campaign_step.c.number)).where(here)).scalar()
         named = select(round_table.c.id).where(round_table.c.name == round)
         values = {
             "campaign": campaign_id,
@@ -167,13 +167,13 @@ def link_probe(database: Database, campaign_id: int, probe_id: int) -> None:
 def _link(
     database: Database, connection: Connection, key: int, kind: str, values: Mapping[str, int]
 ) -> None:
-    own = campaign_step.c.campaign == key
-    newest = select(func.max(campaign_step.c.number)).where(own).scalar_subquery()
+    of_campaign = campaign_step.c.campaign == key
+    newest = select(func.max(campaign_step.c.number)).where(of_campaign).scalar_subquery()
     (column,) = values
     linked = connection.execute(
         update(campaign_step)
         .where(
-            own,
+            of_campaign,
             campaign_step.c.number == newest,
             campaign_step.c.kind == kind,
             campaign_step.c[column].is_(None),
@@ -186,10 +186,10 @@ def _link(
 
 
 def _reason(row: Any) -> Message:
-    found = reasons.decode(row.reason)
-    if found is None:
+    reason = reasons.decode(row.reason)
+    if reason is None:
         raise Damaged("campaign.step_without_reason", step=row.number, campaign=row.campaign)
-    return found
+    return reason
 
 
 @dataclass(frozen=True)
@@ -216,19 +216,19 @@ def add_probe(
     campaign: str = "",
 ) -> int:
     """Keep an answer about a workload, asked by the campaign of this name or by nobody; its key."""
-    told = plain_json.finite(dict(answer))
+    plain = plain_json.finite(dict(answer))
     values = {
         "name": name,
         "workload": storable(workload, LONGEST_TEXT),
         "metric": storable(metric),
-        "settings": plain_json.dumps(told.get("settings") or {}),
-        "answer": plain_json.dumps(told),
+        "settings": plain_json.dumps(plain.get("settings") or {}),
+        "answer": plain_json.dumps(plain),
         "written": time.time(),
     }
     with database.writing() as connection:
         values["campaign"] = _key_of(connection, campaign) if campaign else None
-        made = connection.execute(insert(probe).values(values))
-        (key,) = made.inserted_primary_key or (0,)
+        inserted = connection.execute(insert(probe).values(values))
+        (key,) = inserted.inserted_primary_key or (0,)
         database.afterwards(lambda: leave(database))
     return int(key)
 

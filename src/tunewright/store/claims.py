@@ -41,7 +41,7 @@ from tunewright.store import plain_json
 from tunewright.store.database import Database
 from tunewright.store.leases import Worker
 from tunewright.store.schema import attempt, round_table, stop, trial
-from tunewright.store.trial import Claim, added_seed, repeat_seed, trial_seed
+from tunewright.store.trial import Claim, repeat_seed, seed_of_added, trial_seed
 
 AHEAD = 100  # rows made at a time ...
 _MOST_AHEAD = 1000  # ... and up to so many where as many are claimed: many workers wait less
@@ -107,18 +107,18 @@ def first_positions(
     trial added by hand holds a number behind the declared ones: where more are declared later, they
     are numbered around it at once.
     """
-    own = trial.c.round == round_id
-    added = select(trial.c.id).where(own, trial.c.position.is_(None), trial.c.number.is_not(None))
+    here = trial.c.round == round_id
+    added = select(trial.c.id).where(here, trial.c.position.is_(None), trial.c.number.is_not(None))
     by_hand = connection.execute(added.limit(1)).first() is not None
     if by_hand and (known is None or count > round.trials_per_study):
         return count
     if known is None:
-        last = connection.execute(select(func.max(trial.c.position)).where(own)).scalar()
+        last = connection.execute(select(func.max(trial.c.position)).where(here)).scalar()
         known = max(positions(round), 0 if last is None else last + 1)
     return min(count, known)
 
 
-def begun_on_disk(folder: Path | None, round: Round) -> int:
+def positions_on_disk(folder: Path | None, round: Round) -> int:
     """How many positions of each study reach to the last one with a folder.
 
     A store that was restored from a backup lacks rows that were made since; their folders tell.
@@ -130,9 +130,9 @@ def begun_on_disk(folder: Path | None, round: Round) -> int:
     except OSError:
         return 0
     studies = len(round.studies)
-    found = (int(match[1]) for name in names if (match := _FOLDER.fullmatch(name)))
+    numbers = (int(match[1]) for name in names if (match := _FOLDER.fullmatch(name)))
     declared = round.trials_per_study * studies
-    return max((number // studies + 1 for number in found if number < declared), default=0)
+    return max((number // studies + 1 for number in numbers if number < declared), default=0)
 
 
 def add_missing(
@@ -169,7 +169,7 @@ def add_missing(
             if row is None:
                 fresh.append(_row(round_id, round, s, position, search, point))
             elif point is not None and row.configuration is None and row.status == "pending":
-                filled.append({"key": row.id, **_written(point)})
+                filled.append({"key": row.id, **_as_columns(point)})
             elif point is not None and row.configuration is not None:
                 _compare(round.name, row, point)
     _insert(connection, directory, round, fresh, {row.number for row in rows})
@@ -196,13 +196,13 @@ def _make_more(
     `at` gives their configurations; without it they are filled after they are claimed. Where
     another worker makes rows at this moment, its rows will do: with `wait` they are waited for.
     """
-    own = select(
+    round_row = select(
         round_table.c.made, round_table.c.definition, round_table.c.directory, round_table.c.search
     ).where(round_table.c.id == round_id)
-    row = connection.execute(own).first()
+    row = connection.execute(round_row).first()
     if row is None or row.made is None or not database.alone(connection, wait=wait):
         return False
-    before, row = row.made, connection.execute(own).one()
+    before, row = row.made, connection.execute(round_row).one()
     if row.made != before:
         return True  # another worker made some meanwhile
     round = from_data(plain_json.loads(row.definition, "the round"))
@@ -222,10 +222,10 @@ def _make_more(
     return True
 
 
-def set_made(connection: Connection, round_id: int, made: int, count: int) -> None:
+def set_made(connection: Connection, round_id: int, rows: int, count: int) -> None:
     """Note how many positions of each study have a row."""
-    own = update(round_table).where(round_table.c.id == round_id)
-    connection.execute(own.values(made=None if made >= count else made))
+    round_row = update(round_table).where(round_table.c.id == round_id)
+    connection.execute(round_row.values(made=None if rows >= count else rows))
 
 
 def _free_number(connection: Connection, round_id: int) -> int:
@@ -233,8 +233,10 @@ def _free_number(connection: Connection, round_id: int) -> int:
     highest = select(func.max(trial.c.number)).where(trial.c.round == round_id)
     number = connection.execute(highest).scalar()
     number = 0 if number is None else number + 1
-    own = select(round_table.c.made, round_table.c.definition).where(round_table.c.id == round_id)
-    row = connection.execute(own).one()
+    chosen = select(round_table.c.made, round_table.c.definition).where(
+        round_table.c.id == round_id
+    )
+    row = connection.execute(chosen).one()
     if row.made is None:
         return number
     round = from_data(plain_json.loads(row.definition, "the round"))
@@ -247,8 +249,8 @@ def trial_folder(directory: str, number: int, repeat: int | None = None) -> str:
     >>> trial_folder("r1-9f2c1a", 12), trial_folder("r1-9f2c1a", 12, repeat=3)
     ('r1-9f2c1a/t000012', 'r1-9f2c1a/t000012.repeat3')
     """
-    own = f"{directory}/t{number:06d}"
-    return own if repeat is None else f"{own}.repeat{repeat}"
+    folder = f"{directory}/t{number:06d}"
+    return folder if repeat is None else f"{folder}.repeat{repeat}"
 
 
 def _insert(
@@ -259,34 +261,34 @@ def _insert(
     taken: set[int | None],
 ) -> None:
     """Insert rows under their numbers; those of trials added by hand are passed over."""
-    number, made = 0, []
+    number, rows = 0, []
     for values in fresh:
         number = max(number, values["position"] * len(round.studies) + values["study"])
         while number in taken:
             number += 1
         taken.add(number)
-        made.append({**values, "number": number, "folder": trial_folder(directory, number)})
-    if made:
-        connection.execute(insert(trial), made)
+        rows.append({**values, "number": number, "folder": trial_folder(directory, number)})
+    if rows:
+        connection.execute(insert(trial), rows)
 
 
 def _row(
-    round_id: int, round: Round, own: Study, position: int, search: str, point: Suggested | None
+    round_id: int, round: Round, study: Study, position: int, search: str, point: Suggested | None
 ) -> dict[str, Any]:
     return {
         "round": round_id,
-        "study": own.number,
+        "study": study.number,
         "position": position,
         "seed": trial_seed(round.seed, position),
         "search": search,
         "status": "pending",
         "configuration": None,
         "unit": None,
-        **({} if point is None else _written(point)),
+        **({} if point is None else _as_columns(point)),
     }
 
 
-def _written(point: Suggested) -> dict[str, str]:
+def _as_columns(point: Suggested) -> dict[str, str]:
     return {
         "configuration": plain_json.dumps(dict(point.configuration)),
         "unit": plain_json.dumps(dict(point.unit)),
@@ -354,7 +356,7 @@ def claim(
     with database.writing(durable=False) as connection:
         while True:
             missing = count - len(taken)
-            taken += _taken(connection, _CLAIM, {"of_round": round_id, "count": missing}, worker)
+            taken += _take(connection, _CLAIM, {"of_round": round_id, "count": missing}, worker)
             missing = count - len(taken)
             # whoever holds rows waits for nobody: that one may be waiting for these rows
             if missing <= 0 or not _make_more(
@@ -370,10 +372,10 @@ def claim_repeats(
     with database.writing(durable=False) as connection:
         parent = _parent(connection, round_id, parent_number)
         parameters = {"of_parent": parent.id, "count": count}
-        return _taken(connection, _CLAIM_REPEATS, parameters, worker)
+        return _take(connection, _CLAIM_REPEATS, parameters, worker)
 
 
-def _taken(
+def _take(
     connection: Connection, statement: Any, parameters: Mapping[str, Any], worker: Worker
 ) -> list[Claim]:
     rows = connection.execute(statement, {**parameters, "owner": worker.id}).all()
@@ -384,7 +386,7 @@ def _taken(
         )
     claims = [_claim(row, worker) for row in rows]
     order = {row.id: row.number if row.number is not None else row.repeat for row in rows}
-    return sorted(claims, key=lambda own: order[own.trial])
+    return sorted(claims, key=lambda claim: order[claim.trial])
 
 
 def _claim(row: Any, worker: Worker) -> Claim:
@@ -416,13 +418,8 @@ def add(
     """Open a trial for a configuration of one's own, under the next free number, and claim it."""
     with database.writing() as connection:
         database.alone(connection)
-        found = connection.execute(
-            select(
-                round_table.c.directory, round_table.c.split_seed, round_table.c.definition
-            ).where(round_table.c.id == round_id)
-        ).one()
+        directory, seed = _directory_and_seed(connection, round_id)
         number = _free_number(connection, round_id)
-        seed = plain_json.loads(found.definition, "the round").get("seed", 0)
         (key,) = connection.execute(
             insert(trial).values(
                 round=round_id,
@@ -430,9 +427,9 @@ def add(
                 number=number,
                 configuration=plain_json.dumps(dict(configuration)),
                 unit=plain_json.dumps(dict(unit)),
-                seed=added_seed(seed, number),
+                seed=seed_of_added(seed, number),
                 search=ADDED,
-                folder=trial_folder(found.directory, number),
+                folder=trial_folder(directory, number),
                 status="running",
                 attempt=1,
                 worker=worker.id,
@@ -455,12 +452,7 @@ def add_repeats(database: Database, round_id: int, parent_number: int, times: in
         there = connection.execute(
             select(func.count()).select_from(trial).where(trial.c.parent == parent.id)
         ).scalar_one()
-        found = connection.execute(
-            select(round_table.c.directory, round_table.c.definition).where(
-                round_table.c.id == round_id
-            )
-        ).one()
-        seed = plain_json.loads(found.definition, "the round").get("seed", 0)
+        directory, seed = _directory_and_seed(connection, round_id)
         rows = [
             {
                 "round": round_id,
@@ -471,7 +463,7 @@ def add_repeats(database: Database, round_id: int, parent_number: int, times: in
                 "unit": parent.unit,
                 "seed": repeat_seed(seed, repeat),
                 "search": parent.search,
-                "folder": trial_folder(found.directory, parent_number, repeat),
+                "folder": trial_folder(directory, parent_number, repeat),
                 "status": "pending",
                 "number": null(),
             }
@@ -480,6 +472,13 @@ def add_repeats(database: Database, round_id: int, parent_number: int, times: in
         if rows:
             connection.execute(insert(trial).values(rows))
     return len(rows)
+
+
+def _directory_and_seed(connection: Connection, round_id: int) -> tuple[str, int]:
+    """Where the folders of a round's trials stand, and the seed that theirs follow from."""
+    chosen = select(round_table.c.directory, round_table.c.definition)
+    row = connection.execute(chosen.where(round_table.c.id == round_id)).one()
+    return row.directory, plain_json.loads(row.definition, "the round").get("seed", 0)
 
 
 def _parent(connection: Connection, round_id: int, number: int) -> Any:

@@ -116,8 +116,8 @@ def plain(logged: Logged) -> tuple[dict[str, tuple[list[int], list[float]]], Spr
         known = [value if isinstance(value, Measured) else None for value in values]
         points[name] = steps, [float(value) for value in values]
         spreads[name] = (
-            [np.nan if one is None else one.sd for one in known],
-            [0 if one is None else one.n or 0 for one in known],
+            [np.nan if measured is None else measured.sd for measured in known],
+            [0 if measured is None else measured.n or 0 for measured in known],
         )
     return points, spreads
 
@@ -134,7 +134,7 @@ def unpack(data: bytes, only: str | None = None) -> dict[str, Curve]:
     A batch whose checksum is wrong, or that cannot be read, is Damaged.
     """
     try:
-        return _unpacked(data, _head_at(data), only)
+        return _read_batch(data, _head_at(data), only)
     except (
         ValueError,
         LookupError,
@@ -158,7 +158,7 @@ def _head_at(data: bytes) -> int:
     return 8
 
 
-def _unpacked(data: bytes, at: int, only: str | None) -> dict[str, Curve]:
+def _read_batch(data: bytes, at: int, only: str | None) -> dict[str, Curve]:
     (size,) = struct.unpack_from("<I", data, at)
     head = json.loads(data[at + 4 : at + 4 + size])
     lengths: list[int] = head["lengths"]
@@ -196,15 +196,15 @@ def merge(batches: Iterable[Batch], only: str | None = None) -> dict[str, Curve]
     for batch in batches:
         if batch.attempt != attempt:
             attempt = batch.attempt
-            for name, own in parts.items():
-                whole = _joined(own)
-                parts[name] = [_taken(whole, whole.steps <= batch.start_step)]
+            for name, pieces in parts.items():
+                whole = _concatenate(pieces)
+                parts[name] = [_select(whole, whole.steps <= batch.start_step)]
         for name, curve in unpack(batch.points, only).items():
             parts.setdefault(name, []).append(curve)
-    return {name: _ordered(_joined(own)) for name, own in parts.items()}
+    return {name: _by_step(_concatenate(pieces)) for name, pieces in parts.items()}
 
 
-def _joined(parts: list[Curve]) -> Curve:
+def _concatenate(parts: list[Curve]) -> Curve:
     """One curve after the other; NaN and 0 where some carry an uncertainty and others none."""
     if len(parts) == 1:
         return parts[0]
@@ -216,17 +216,17 @@ def _joined(parts: list[Curve]) -> Curve:
     return Curve(steps, values, np.concatenate(sd), np.concatenate(n))
 
 
-def _ordered(curve: Curve) -> Curve:
+def _by_step(curve: Curve) -> Curve:
     """By step; of one step's points the one logged last stays."""
     steps = curve.steps
     if len(steps) < 2 or np.all(steps[1:] > steps[:-1]):
         return curve
     order = np.argsort(steps, kind="stable")  # so that the last one stays last
     last = np.append(steps[order][1:] != steps[order][:-1], True)
-    return _taken(curve, order[last])
+    return _select(curve, order[last])
 
 
-def _taken(curve: Curve, chosen: npt.NDArray[Any]) -> Curve:
+def _select(curve: Curve, chosen: npt.NDArray[Any]) -> Curve:
     """The points at these places."""
     sd, n = (None if part is None else part[chosen] for part in (curve.sd, curve.n))
     return Curve(curve.steps[chosen], curve.values[chosen], sd, n)
@@ -246,6 +246,11 @@ class Curves(Mapping[str, Curve]):
         if self._merged is not None:
             return self._merged.get(metric)
         return self._read(metric).get(metric)
+
+    @property
+    def last_step(self) -> int | None:
+        """The last step at which anything was logged; None: nothing was."""
+        return max((int(c.steps[-1]) for c in self._all().values() if len(c)), default=None)
 
     def _all(self) -> dict[str, Curve]:
         if self._merged is None:

@@ -34,10 +34,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, text
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, exc, text
+from sqlalchemy.dialects import postgresql, sqlite as sqlite_dialect
 
 from tunewright.errors import Damaged, StoreError
 from tunewright.messages import Message
@@ -225,6 +227,13 @@ def when(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
+@cache
+def insert_new(table: Table, sqlite: bool) -> Any:
+    """The insert of rows that passes over those that are there: written twice, they count once."""
+    dialect: Any = sqlite_dialect if sqlite else postgresql
+    return dialect.insert(table).on_conflict_do_nothing()
+
+
 class Database:
     """A SQLite file or a PostgreSQL server, opened; see `Store` for what is kept in it."""
 
@@ -249,6 +258,15 @@ class Database:
         self._log: int | None = None  # the inode of the log whose name is on the disk
         if address.path is not None:
             self._lock = FileLock(beside(address.path, ".lock"))
+
+    @property
+    def default_root(self) -> Path | None:
+        """The folder of trials of rounds that name none; None: a server has none."""
+        return None if self.address.path is None else beside(self.address.path, ".trials")
+
+    def root_of(self, folder: str) -> Path | None:
+        """The folder of trials of a round, which may name one; None: it is not known."""
+        return Path(folder) if folder else self.default_root
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -276,7 +294,7 @@ class Database:
         self._open.durable, self._open.afterwards = durable, ()
         self._check_in_place()
         with self._in_our_words():
-            with self._queued(), self.engine.connect() as connection:
+            with self._in_queue(), self.engine.connect() as connection:
                 yield from self._block(connection.execution_options(writes=True), writes=True)
             if self._open.durable:
                 self._flush()
@@ -332,17 +350,17 @@ class Database:
             return
         try:
             status = os.stat(path)
-            found = (status.st_dev, status.st_ino)
+            file = (status.st_dev, status.st_ino)
         except FileNotFoundError:
-            found = None
+            file = None
         if self._file is None:
-            self._file = found
-        elif found != self._file:
-            state = "is gone" if found is None else "was replaced by another file"
+            self._file = file
+        elif file != self._file:
+            state = "is gone" if file is None else "was replaced by another file"
             raise Damaged("store.file_changed", path=path, state=state)
 
     @contextmanager
-    def _queued(self) -> Iterator[None]:
+    def _in_queue(self) -> Iterator[None]:
         if self._lock is None:
             yield
         else:
@@ -393,7 +411,7 @@ class Database:
         try:
             yield
         except exc.SQLAlchemyError as error:
-            raise _translated(error, self.address) from error
+            raise _translate(error, self.address) from error
 
 
 def beside(path: Path, ending: str) -> Path:
@@ -401,21 +419,21 @@ def beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
-def _translated(error: exc.SQLAlchemyError, address: Address) -> StoreError:
+def _translate(error: exc.SQLAlchemyError, address: Address) -> StoreError:
     """What a database error means for the person who reads it."""
-    said = str(getattr(error, "orig", None) or error).strip()
+    complaint = str(getattr(error, "orig", None) or error).strip()
     where = address.shown
     if address.path is None:
-        return StoreError("store.unusable", store=where, reason=said)
-    if "malformed" in said or "not a database" in said or "Could not decode" in said:
-        return Damaged("store.damaged_in_use", store=where, reason=said)
-    if "full" in said:
-        return StoreError("store.disk_full", store=where, reason=said)
-    if "locked" in said or "busy" in said:
-        return StoreError("store.locked", store=where, wait_s=WAIT_S, reason=said)
-    if "readonly" in said or "unable to open" in said:
-        return StoreError("store.not_writable", store=where, reason=said, instead=INSTEAD)
-    return StoreError("store.unusable", store=where, reason=said)
+        return StoreError("store.unusable", store=where, reason=complaint)
+    if "malformed" in complaint or "not a database" in complaint or "Could not decode" in complaint:
+        return Damaged("store.damaged_in_use", store=where, reason=complaint)
+    if "full" in complaint:
+        return StoreError("store.disk_full", store=where, reason=complaint)
+    if "locked" in complaint or "busy" in complaint:
+        return StoreError("store.locked", store=where, wait_s=WAIT_S, reason=complaint)
+    if "readonly" in complaint or "unable to open" in complaint:
+        return StoreError("store.not_writable", store=where, reason=complaint, instead=INSTEAD)
+    return StoreError("store.unusable", store=where, reason=complaint)
 
 
 def _sqlite(address: Address, path: Path, read_only: bool) -> Engine:
@@ -505,5 +523,5 @@ def _no_names(folder: Path) -> bool:
     """Whether a file system with a fixed number of files has almost none left."""
     if not hasattr(os, "statvfs"):
         return False
-    found = os.statvfs(folder)
-    return found.f_files > 0 and found.f_favail < min(_RESERVE_FILES, found.f_files // 10)
+    status = os.statvfs(folder)
+    return status.f_files > 0 and status.f_favail < min(_RESERVE_FILES, status.f_files // 10)

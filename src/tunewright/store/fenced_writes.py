@@ -20,19 +20,17 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, Float, Integer, bindparam, delete, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.store import plain_json
 from tunewright.store.curves import Batch, Curve, Curves
-from tunewright.store.database import Database
+from tunewright.store.database import Database, insert_new
 from tunewright.store.judge import judge
 from tunewright.store.outcome import End, Ended, Outcome, decode, encode
-from tunewright.store.plain_json import LONGEST_TEXT, storable
+from tunewright.store.plain_json import LONGEST_TEXT, objective_from, storable
 from tunewright.store.read_round import NOTHING, POINTS
-from tunewright.store.rounds import objective_from
 from tunewright.store.schema import (
     attempt,
     curve,
@@ -47,7 +45,7 @@ from tunewright.store.trial import ENDED, Claim
 BUCKETS = 250
 _SHORT = 16 * 1024  # bytes of packed points below which a trial is read from its curves
 AT_ONCE = 500  # keys that both databases take in one query
-_OWN = (
+_ENDED_TRIAL = (
     select(trial.c.status, trial.c.reason, round_table.c.objective)
     .join(round_table, round_table.c.id == trial.c.round)
     .where(trial.c.id == bindparam("own"))
@@ -67,24 +65,19 @@ ENDING: dict[str, Any] = {
     "deaths": trial.c.deaths + bindparam("died"),
     "peak_memory_mb": func.coalesce(bindparam("peak", type_=Float), trial.c.peak_memory_mb),
 }
-_ATTEMPT = (
-    update(attempt)
-    .where(attempt.c.trial == bindparam("own_trial"), attempt.c.n == bindparam("own_attempt"))
-    .values(
-        ended=bindparam("at"),
-        outcome=bindparam("how"),
-        cause=bindparam("why"),
-        seconds=bindparam("more"),
-        start_step=func.coalesce(bindparam("start", type_=Integer), attempt.c.start_step),
-    )
+_own_attempt = update(attempt).where(
+    attempt.c.trial == bindparam("own_trial"), attempt.c.n == bindparam("own_attempt")
+)
+_ATTEMPT = _own_attempt.values(
+    ended=bindparam("at"),
+    outcome=bindparam("how"),
+    cause=bindparam("why"),
+    seconds=bindparam("more"),
+    start_step=func.coalesce(bindparam("start", type_=Integer), attempt.c.start_step),
 )
 _NEXT = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
     curve.c.trial == bindparam("own_trial"), curve.c.attempt == bindparam("own_attempt")
 )
-
-# written twice after an answer was lost, a batch counts once
-_KEEP_SQLITE = sqlite.insert(curve).on_conflict_do_nothing()
-_KEEP_POSTGRESQL = postgresql.insert(curve).on_conflict_do_nothing()
 _fenced = update(trial).where(
     trial.c.id == bindparam("own_trial"),
     trial.c.worker == bindparam("own_worker"),
@@ -95,14 +88,9 @@ _FENCE = _fenced.values(worker=trial.c.worker)  # changes nothing: it only locks
 _FILL = _fenced.values(configuration=bindparam("configuration"), unit=bindparam("unit"))
 _BEGIN = _fenced.values(command=bindparam("command"))
 _END = _fenced.values(ENDING)
-_own_attempt = update(attempt).where(
-    attempt.c.trial == bindparam("own_trial"), attempt.c.n == bindparam("own_attempt")
-)
 _ATTEMPT_BEGAN = _own_attempt.values(
     start_step=bindparam("first"), place=bindparam("where"), began=bindparam("at")
 )
-_SAVE_SQLITE = sqlite.insert(snapshot).on_conflict_do_nothing()
-_SAVE_POSTGRESQL = postgresql.insert(snapshot).on_conflict_do_nothing()
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,21 +142,21 @@ def _write_summary(connection: Connection, key: int) -> None:
         connection.execute(statement, {"own": key})
     if sum(len(batch.points) for batch in batches) <= _SHORT:
         return
-    own = connection.execute(_OWN, {"own": key}).one()
-    objective = objective_from(plain_json.loads(own.objective, f"the round of trial {key}"))
+    ended = connection.execute(_ENDED_TRIAL, {"own": key}).one()
+    objective = objective_from(plain_json.loads(ended.objective, f"the round of trial {key}"))
     curves = Curves(batches)
-    verdict = judge(objective, own.status, decode(own.reason), curves)
+    verdict = judge(objective, ended.status, decode(ended.reason), curves)
     connection.execute(
         insert(trial_summary).values(
             trial=key, status=verdict.status, value=verdict.value, step=verdict.best_step
         )
     )
-    made = [
+    summaries = [
         {"trial": key, "metric": name, "last": reduced.last, "buckets": packed(reduced)}
         for name, reduced in ((name, reduce(points)) for name, points in curves.items())
     ]
-    if made:
-        connection.execute(insert(curve_summary), made)
+    if summaries:
+        connection.execute(insert(curve_summary), summaries)
 
 
 def packed(reduced: Buckets) -> bytes:
@@ -247,7 +235,7 @@ def buckets_of(
     if wanted is not None and len(wanted) <= AT_ONCE:
         if not wanted:
             return
-        kept, have = (one.where(trial.c.id.in_(sorted(wanted))) for one in (kept, have))
+        kept, have = (query.where(trial.c.id.in_(sorted(wanted))) for query in (kept, have))
     summarised = set(connection.execute(have.where(trial.c.round == round_id)).scalars())
     for row in connection.execute(kept):
         if wanted is None or row.trial in wanted:
@@ -255,9 +243,9 @@ def buckets_of(
             if reduced is not None:
                 yield row.trial, reduced
     for key, curves in curves_of(connection, round_id, wanted, summarised):
-        own = curves.only(metric)
-        if own is not None and len(own):
-            yield key, reduce(own)
+        points = curves.only(metric)
+        if points is not None and len(points):
+            yield key, reduce(points)
 
 
 def curves_of(
@@ -343,7 +331,7 @@ def _keep_batches(
         where = {"own_trial": key[0], "own_attempt": key[1]}
         first = connection.execute(_NEXT, where).scalar_one()
     connection.execute(
-        _KEEP_SQLITE if database.sqlite else _KEEP_POSTGRESQL,
+        insert_new(curve, database.sqlite),
         [
             {"trial": key[0], "attempt": key[1], "sequence": first + place, "points": points}
             for place, points in enumerate(batches)
@@ -394,7 +382,7 @@ def saved(database: Database, claim: Claim, step: int, path: str, sha256: str) -
     with database.writing() as connection:
         _pass_fence(connection, _FENCE, claim, {})
         connection.execute(
-            _SAVE_SQLITE if database.sqlite else _SAVE_POSTGRESQL,
+            insert_new(snapshot, database.sqlite),
             {
                 "trial": claim.trial,
                 "attempt": claim.attempt,
@@ -420,16 +408,16 @@ def end(database: Database, claim: Claim, outcome: Outcome) -> None:
         if write_outcome(database, connection, _END, ended, at=time.time(), fence=fence):
             return
         if not (_is_ended(connection, claim, outcome) or _is_own_end(connection, claim, outcome)):
-            raise _lost(claim)
+            raise _loss(claim)
 
 
 def _pass_fence(connection: Connection, statement: Any, claim: Claim, values: Any) -> None:
     fence = {"own_trial": claim.trial, "own_worker": claim.worker, "own_attempt": claim.attempt}
     if connection.execute(statement, {**fence, **values}).rowcount != 1:
-        raise _lost(claim)
+        raise _loss(claim)
 
 
-def _lost(claim: Claim) -> OutOfDate:
+def _loss(claim: Claim) -> OutOfDate:
     what = "a repeat" if claim.number is None else f"trial {claim.number}"
     return OutOfDate("lease.lost", attempt=claim.attempt, what=what)
 
@@ -454,5 +442,5 @@ def _is_own_end(connection: Connection, claim: Claim, outcome: Outcome) -> bool:
             attempt.c.trial == claim.trial, attempt.c.n == claim.attempt
         )
     ).first()
-    own = (claim.worker, outcome.status, encode(outcome.reason), outcome.seconds)
-    return row is not None and tuple(row) == own
+    end = (claim.worker, outcome.status, encode(outcome.reason), outcome.seconds)
+    return row is not None and tuple(row) == end

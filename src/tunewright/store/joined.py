@@ -35,12 +35,12 @@ def joined(results: Results, *earlier: Results) -> Results:
     They are judged by these results' objective. They take numbers after the round's own, the same
     index in every study where they had one point, and `trial.origin` has where they were run.
     """
-    made = results
+    together = results
     for other in earlier:
         if not isinstance(other, Results):
             raise DesignError("joined.not_results", other=other)
-        made = _joined(made, other)
-    return replace(made, earlier=(*results.earlier, *earlier)) if earlier else made
+        together = _join(together, other)
+    return replace(together, earlier=(*results.earlier, *earlier)) if earlier else together
 
 
 def with_earlier(store: Store, name: str) -> Results:
@@ -66,15 +66,15 @@ def alone(results: Results) -> Results:
 
 def earlier_rounds(store: Store, round: Round) -> list[Results]:
     """The rounds a round continues, the newest first; one that this store lacks ends the line."""
-    names, found = [round.name], []
+    names, rounds = [round.name], []
     while round.continues and round.continues not in names and len(names) < _MOST_ROUNDS:
         try:
-            found.append(store.results(round.continues))
+            rounds.append(store.results(round.continues))
         except NotFound:
             break
         names.append(round.continues)
-        round = found[-1].round
-    return found
+        round = rounds[-1].round
+    return rounds
 
 
 def fitting(study: Study, configuration: Mapping[str, Value]) -> dict[str, float] | None:
@@ -123,12 +123,13 @@ def _counts(results: Results, trial: Trial) -> bool:
     return trial.status in ("completed", "infeasible") or known
 
 
-def _joined(results: Results, other: Results) -> Results:
-    own = {t.origin or (results.round.name, t.number) for t in results.recorded}
+def _join(results: Results, other: Results) -> Results:
+    places = {t.origin or (results.round.name, t.number) for t in results.recorded}
     fits = [
         (study, replace(trial, unit=unit))
         for trial in other.recorded
-        if _counts(results, trial) and (trial.origin or (other.round.name, trial.number)) not in own
+        if _counts(results, trial)
+        and (trial.origin or (other.round.name, trial.number)) not in places
         for study in results.studies
         if (unit := fitting(study, trial.configuration)) is not None
     ]
@@ -138,7 +139,7 @@ def _joined(results: Results, other: Results) -> Results:
     known = (*results.recorded, *results.waiting[-1:])
     start = 1 + max((t.index for t in known if t.index is not None), default=-1)
     start = max([start, *(_at_least(t.number, len(results.studies)) for t in known)])
-    placed = dict(_placed(fits, start))
+    placed = dict(_place(fits, start))
     trials, renumbered = [], {}
     for place, (study, trial) in enumerate(fits):
         index = placed[place]
@@ -156,10 +157,15 @@ def _joined(results: Results, other: Results) -> Results:
             )
         )
     repeats = [
-        replace(own, parent=number, study=study.number, identity=own.identity if same_store else 0)
-        for own in other.recorded_repeats
-        if own.parent in renumbered
-        for study, number in [renumbered[own.parent]]
+        replace(
+            repeat,
+            parent=number,
+            study=study.number,
+            identity=repeat.identity if same_store else 0,
+        )
+        for repeat in other.recorded_repeats
+        if repeat.parent in renumbered
+        for study, number in [renumbered[repeat.parent]]
     ]
     return replace(
         results,
@@ -175,7 +181,7 @@ def _at_least(number: int | None, studies: int) -> int:
     return 0 if number is None else number // studies + 1
 
 
-def _placed(fits: list[tuple[Study, Trial]], start: int) -> Iterator[tuple[int, int]]:
+def _place(fits: list[tuple[Study, Trial]], start: int) -> Iterator[tuple[int, int]]:
     """An index for each: points that studies shared go on being shared, unless two would meet."""
     wanted = [(study.number, trial.index) for study, trial in fits]
     shared = all(index is not None for _, index in wanted) and len(set(wanted)) == len(wanted)
@@ -187,8 +193,8 @@ def _note(results: Results, other: Results, fits: Iterable[tuple[Study, Trial]])
     counted = list(fits)
     ended = sum(_counts(results, t) for t in other.recorded)
     share = overlap(other.studies[counted[0][1].study], counted[0][0])
-    own = sum(t.ended for t in results.recorded)
-    dense = 1 + len(counted) / (own * share) if own and 0 < share < 1 else 1.0
+    ended_here = sum(t.ended for t in results.recorded)
+    dense = 1 + len(counted) / (ended_here * share) if ended_here and 0 < share < 1 else 1.0
     facts = {
         "round": other.round.name,
         "trials": len(counted),

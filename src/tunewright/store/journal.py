@@ -12,7 +12,7 @@ Files of version 1 are read too (`store.version_1`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from sqlalchemy import Column, Connection, Table, func, insert, select
 from tunewright.errors import Damaged, StoreError
 from tunewright.store import plain_json, version_1
 from tunewright.store.curves import metrics_from, packed_metrics
-from tunewright.store.database import Database, beside
+from tunewright.store.database import Database
 from tunewright.store.schema import CONCLUSIONS, campaign, curve, round_table, trial
 from tunewright.store.spool import read_checked, write_checked
 from tunewright.store.version_1 import Conclusion
@@ -35,69 +35,75 @@ log = logging.getLogger(__name__)
 
 def leave(database: Database) -> None:
     """Write the files of all that was concluded and has none yet."""
+    _leave(database, lambda path, kind, key: not path.exists())
+
+
+def leave_again(database: Database, kind: str, key: int) -> None:
+    """Write the file of a row that has changed."""
+    _leave(database, lambda path, *row: row == (kind, key))
+
+
+def leave_all_again(database: Database) -> None:
+    """Write every file anew, after a round has got another name."""
+    _leave(database, lambda path, kind, key: True)
+
+
+def _leave(database: Database, due: Callable[[Path, str, int], bool]) -> None:
+    """Write the files of the rows, by their table and key, that are due."""
     try:
         with database.reading() as connection:
             for path, table, key in _files(database, connection):
-                if not path.exists():
+                if due(path, table.name, key):
                     _write(connection, path, table, key)
     except StoreError as error:  # the store has it: the next one tries again
         log.warning("a conclusion was not written beside the trials: %s", error)
 
 
-def leave_again(database: Database, kind: str, key: int) -> None:
-    """Write the file of a row that has changed."""
-    try:
-        with database.reading() as connection:
-            for path, table, own in _files(database, connection):
-                if (table.name, own) == (kind, key):
-                    _write(connection, path, table, key)
-    except StoreError as error:
-        log.warning("a conclusion was not written beside the trials: %s", error)
-
-
-def leave_all_again(database: Database) -> None:
-    """Write every file anew, after a round has got another name."""
-    try:
-        with database.reading() as connection:
-            for path, table, key in _files(database, connection):
-                _write(connection, path, table, key)
-    except StoreError as error:
-        log.warning("a conclusion was not written beside the trials: %s", error)
-
-
 def read(folder: Path) -> tuple[list[Conclusion], list[Path]]:
     """What a folder of trials has, oldest first, and the files that are torn or altered."""
-    found, unreadable = [], []
+    conclusions, unreadable = [], []
     for path in sorted((folder / FOLDER).glob("*.json")):
         try:
-            found.append(_checked(path))
+            conclusions.append(_read_file(path))
         except (Damaged, OSError):
             unreadable.append(path)
-    return sorted(found, key=lambda one: one.written), unreadable
+    return sorted(conclusions, key=lambda conclusion: conclusion.written), unreadable
 
 
-def restore(connection: Connection, found: Iterable[Conclusion], *, measured: bool = True) -> None:
+def restore(
+    connection: Connection, conclusions: Iterable[Conclusion], *, measured: bool = True
+) -> None:
     """Put conclusions back, by the rounds and trials that the store has.
 
     With `measured`, the metrics of evaluations join the curves of their trials again.
     """
     keys = _Keys.of(connection)
-    told = version_1.completed(found)
+    ordered = version_1.complete(conclusions)
     for kind, table in CONCLUSIONS.items():
-        for one in (one for one in told if one.kind == kind):
-            row = _row(table, one, keys)
+        for conclusion in (each for each in ordered if each.kind == kind):
+            row = _row(table, conclusion, keys)
             if row is None:
                 continue
             if table is campaign and row["name"] in keys.campaigns:
-                _amended(connection, keys.campaigns[row["name"]], row)
+                _amend(connection, keys.campaigns[row["name"]], row)
                 continue
-            made = connection.execute(insert(table).values(row)).inserted_primary_key
-            key = int((made or (0,))[0])
-            keys.restored[kind, one.key] = key
+            inserted = connection.execute(insert(table).values(row)).inserted_primary_key
+            key = int((inserted or (0,))[0])
+            keys.restored[kind, conclusion.key] = key
             if table is campaign:
                 keys.campaigns[row["name"]] = key
             if kind == "evaluation" and measured and row["trial"] is not None:
-                _measured(connection, row)
+                _add_metrics(connection, row)
+
+
+def add_batch(connection: Connection, trial_id: int, attempt: int, points: bytes) -> None:
+    """Add packed points to an attempt, after those that it has."""
+    last = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
+        curve.c.trial == trial_id, curve.c.attempt == attempt
+    )
+    values = {"trial": trial_id, "attempt": attempt, "points": points}
+    values["sequence"] = connection.execute(last).scalar_one()
+    connection.execute(insert(curve).values(values))
 
 
 def place_data(connection: Connection, key: int | None) -> dict[str, Any] | None:
@@ -150,20 +156,20 @@ class _Keys:
             {row.name: row.id for row in campaigns},
         )
 
-    def find(self, target: str, told: Any) -> int | None:
+    def find(self, target: str, reference: Any) -> int | None:
         """The key of the row of a table that a reference means; None: this store lacks it."""
-        if told is None:
+        if reference is None:
             return None
         if target == "round":
-            by_name = self.rounds.get(told.get("name", ""))
-            return self.directories.get(told.get("folder", "")) if by_name is None else by_name
+            by_name = self.rounds.get(reference.get("name", ""))
+            return self.directories.get(reference.get("folder", "")) if by_name is None else by_name
         if target == "trial":
-            by_folder = self.trials.get(told.get("folder", ""))
-            place = (told.get("round", ""), told.get("trial"))
+            by_folder = self.trials.get(reference.get("folder", ""))
+            place = (reference.get("round", ""), reference.get("trial"))
             return self.places.get(place) if by_folder is None else by_folder
         if target == "campaign":
-            return self.campaigns.get(told)
-        return self.restored.get((target, told))
+            return self.campaigns.get(reference)
+        return self.restored.get((target, reference))
 
 
 def _target(column: Column[Any]) -> str:
@@ -173,58 +179,48 @@ def _target(column: Column[Any]) -> str:
     return ""
 
 
-def _row(table: Table, one: Conclusion, keys: _Keys) -> dict[str, Any] | None:
+def _row(table: Table, conclusion: Conclusion, keys: _Keys) -> dict[str, Any] | None:
     """The row of a conclusion in a store; None where it is about nothing that the store has."""
-    row: dict[str, Any] = {"written": one.written}
+    row: dict[str, Any] = {"written": conclusion.written}
     elsewhere: dict[str, Any] = {}
     for column in table.columns:
         if column.name in ("id", "written", _ELSEWHERE):
             continue
-        told, target = one.row.get(column.name), _target(column)
+        value, target = conclusion.row.get(column.name), _target(column)
         if not target:
-            row[column.name] = told
+            row[column.name] = value
             continue
-        row[column.name] = keys.find(target, told)
+        row[column.name] = keys.find(target, value)
         if row[column.name] is None:
             if not column.nullable:
                 return None
-            if told is not None and target == "trial":
-                elsewhere[column.name] = told
+            if value is not None and target == "trial":
+                elsewhere[column.name] = value
     if _ELSEWHERE in table.columns:
         row[_ELSEWHERE] = plain_json.dumps(elsewhere) if elsewhere else ""
     return row
 
 
-def _amended(connection: Connection, key: int, row: Mapping[str, Any]) -> None:
+def _amend(connection: Connection, key: int, row: Mapping[str, Any]) -> None:
     """A later definition of a campaign that was restored already; when it began stays."""
     values = {"definition": row["definition"], "written": row["written"]}
     connection.execute(campaign.update().where(campaign.c.id == key).values(values))
 
 
-def _measured(connection: Connection, row: Mapping[str, Any]) -> None:
+def _add_metrics(connection: Connection, row: Mapping[str, Any]) -> None:
     """The metrics of an evaluation join the curves of its trial again."""
-    told = plain_json.loads(row["metrics"], "an evaluation of the store")
-    points = packed_metrics(row["step"], metrics_from(told))
+    metrics = plain_json.loads(row["metrics"], "an evaluation of the store")
+    points = packed_metrics(row["step"], metrics_from(metrics))
     chosen = select(trial.c.attempt).where(trial.c.id == row["trial"])
     attempt = connection.execute(chosen).scalar_one()
-    last = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
-        curve.c.trial == row["trial"], curve.c.attempt == attempt
-    )
-    values = {
-        "trial": row["trial"],
-        "attempt": attempt,
-        "sequence": connection.execute(last).scalar_one(),
-        "points": points,
-    }
-    connection.execute(insert(curve).values(values))
+    add_batch(connection, row["trial"], attempt, points)
 
 
 def _files(database: Database, connection: Connection) -> Iterator[tuple[Path, Table, int]]:
     """Where the file of every conclusion belongs."""
     chosen = select(round_table.c.id, round_table.c.folder).order_by(round_table.c.id)
     folders = {row.id: row.folder for row in connection.execute(chosen)}
-    own = database.address.path
-    default = None if own is None else beside(own, ".trials")
+    default = database.default_root
     if default is None:  # of a server: where its newest round keeps its trials
         default = next((Path(f) for f in reversed(folders.values()) if f), None)
     for table in CONCLUSIONS.values():
@@ -240,7 +236,7 @@ def _files(database: Database, connection: Connection) -> Iterator[tuple[Path, T
 
 def _write(connection: Connection, path: Path, table: Table, key: int) -> None:
     row = connection.execute(select(table).where(table.c.id == key)).mappings().one()
-    told = {
+    values = {
         column.name: _portable(connection, column, row)
         for column in table.columns
         if column.name not in ("id", "written", _ELSEWHERE)
@@ -250,7 +246,7 @@ def _write(connection: Connection, path: Path, table: Table, key: int) -> None:
         "kind": table.name,
         "key": key,
         "written": row["written"],
-        "row": told,
+        "row": values,
     }
     write_checked(path, content)
 
@@ -273,7 +269,7 @@ def _portable(connection: Connection, column: Column[Any], row: Any) -> Any:
     return value
 
 
-def _checked(path: Path) -> Conclusion:
+def _read_file(path: Path) -> Conclusion:
     """A conclusion out of its file; Damaged if it is torn, altered or none of ours."""
     data = read_checked(path)
     if "format" not in data:
@@ -298,22 +294,22 @@ def _checked(path: Path) -> Conclusion:
     return Conclusion(str(kind), data["key"], data["written"], dict(row or {}))
 
 
-def _fits(column: Column[Any], told: Any) -> bool:
+def _fits(column: Column[Any], value: Any) -> bool:
     """Whether a value of a file is what its column takes."""
-    if told is None:
+    if value is None:
         return bool(column.nullable)
     target = _target(column)
     if target in ("round", "trial"):
-        plain = isinstance(told, dict) and [told.get(name) for name in _PLACES]
+        plain = isinstance(value, dict) and [value.get(name) for name in _PLACES]
         return plain is not False and not any(isinstance(v, list | dict) for v in plain)
     if target == "campaign":
-        return isinstance(told, str)
+        return isinstance(value, str)
     kind: type = int if target else column.type.python_type
-    if isinstance(told, bool) or (isinstance(told, int) and abs(told) >= 2**63):
+    if isinstance(value, bool) or (isinstance(value, int) and abs(value) >= 2**63):
         return False
     if kind is str and column.name in JSON:
-        return isinstance(told, str) and _parses(told)
-    return isinstance(told, int | float) if kind is float else isinstance(told, kind)
+        return isinstance(value, str) and _parses(value)
+    return isinstance(value, int | float) if kind is float else isinstance(value, kind)
 
 
 _PLACES = ("name", "folder", "round", "trial")  # by which a reference is looked up

@@ -86,8 +86,8 @@ def not_finite(metric: str, value: float, step: int) -> Message:
     >>> str(not_finite("valid_error", float("nan"), 40))
     'valid_error is nan at step 40'
     """
-    shown = "nan" if math.isnan(value) else f"{value:+}"  # JSON has no such numbers
-    return Message("metric.not_finite", {"metric": metric, "value": shown, "step": int(step)})
+    text = "nan" if math.isnan(value) else f"{value:+}"  # JSON has no such numbers
+    return Message("metric.not_finite", {"metric": metric, "value": text, "step": int(step)})
 
 
 def _broken(

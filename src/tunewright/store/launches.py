@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, insert, select
 
 from tunewright.design.ranges import Value
 from tunewright.errors import NotFound, StoreError
@@ -21,12 +21,11 @@ from tunewright.measured import Measured
 from tunewright.store import plain_json
 from tunewright.store.curves import metrics_data, metrics_from, packed_metrics
 from tunewright.store.database import Database, when
-from tunewright.store.journal import leave, place_data
+from tunewright.store.journal import add_batch, leave, place_data
 from tunewright.store.plain_json import LONGEST_TEXT, storable
 from tunewright.store.results import Results
 from tunewright.store.schema import (
     baseline as baseline_table,
-    curve,
     evaluation as table,
     launch,
     round_table,
@@ -109,9 +108,9 @@ def add(
 ) -> int:
     """Record a decision; its key."""
     with database.writing() as connection:
-        own, round_id = _trial(connection, candidate)
+        trial_id, round_id = _trial(connection, candidate)
         values = {
-            "candidate": own,
+            "candidate": trial_id,
             "round": round_id,
             "baseline": None if against is None else _trial(connection, against)[0],
             "verdict": str(decision.get("verdict", "")),
@@ -132,8 +131,8 @@ def add_baseline(database: Database, launch_id: int, runs: int) -> None:
     """Make the candidate of a decision the baseline from now on."""
     with database.writing() as connection:
         chosen = select(launch.c.candidate).where(launch.c.id == launch_id)
-        own = connection.execute(chosen).scalar_one()
-        values = {"trial": own, "launch": launch_id, "runs": runs, "written": time.time()}
+        trial_id = connection.execute(chosen).scalar_one()
+        values = {"trial": trial_id, "launch": launch_id, "runs": runs, "written": time.time()}
         connection.execute(insert(baseline_table).values(values))
         database.afterwards(lambda: leave(database))
 
@@ -227,16 +226,7 @@ def add_evaluation(database: Database, round_id: int, evaluation: Evaluation) ->
         attempt = connection.execute(ended.with_for_update()).scalar()
         if attempt is None:
             raise StoreError("evaluation.trial_not_ended", trial=evaluation.number)
-        last = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
-            curve.c.trial == evaluation.trial, curve.c.attempt == attempt
-        )
-        values = {
-            "trial": evaluation.trial,
-            "attempt": attempt,
-            "sequence": connection.execute(last).scalar_one(),
-            "points": points,
-        }
-        connection.execute(insert(curve).values(values))
+        add_batch(connection, evaluation.trial, attempt, points)
         connection.execute(insert(table).values(_row(round_id, evaluation)))
         database.afterwards(lambda: leave(database))
 
@@ -256,32 +246,32 @@ def read_evaluations(database: Database, round_id: int | None = None) -> list[Ev
 
 def looks(evaluations: Iterable[Evaluation], workload: str) -> int:
     """How often the test set was looked at for a workload."""
-    return max((one.look for one in evaluations if one.workload == workload), default=0)
+    return max((each.look for each in evaluations if each.workload == workload), default=0)
 
 
-def _row(round_id: int, own: Evaluation) -> dict[str, Any]:
+def _row(round_id: int, evaluation: Evaluation) -> dict[str, Any]:
     return {
-        "trial": own.trial,
+        "trial": evaluation.trial,
         "round": round_id,
-        "step": own.step,
-        "metrics": plain_json.dumps(plain_json.finite(metrics_data(own.metrics))),
-        "measured_by": storable(own.with_, LONGEST_TEXT),
-        "workload": storable(own.workload, LONGEST_TEXT),
-        "objective": storable(own.objective),
-        "value": plain_json.finite(own.value),
-        "look": own.look,
+        "step": evaluation.step,
+        "metrics": plain_json.dumps(plain_json.finite(metrics_data(evaluation.metrics))),
+        "measured_by": storable(evaluation.with_, LONGEST_TEXT),
+        "workload": storable(evaluation.workload, LONGEST_TEXT),
+        "objective": storable(evaluation.objective),
+        "value": plain_json.finite(evaluation.value),
+        "look": evaluation.look,
         "written": time.time(),
     }
 
 
 def _evaluation(row: Any) -> Evaluation:
     # NaN and infinities are null here; the curve has them as they were
-    told = plain_json.loads_object(row.metrics, f"evaluation {row.id} of the store")
+    metrics = plain_json.loads_object(row.metrics, f"evaluation {row.id} of the store")
     return Evaluation(
         trial=row.trial or 0,
         number=row.numbered,
         step=row.step,
-        metrics=metrics_from(told),
+        metrics=metrics_from(metrics),
         with_=row.measured_by,
         workload=row.workload,
         objective=row.objective,

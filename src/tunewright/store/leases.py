@@ -20,7 +20,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, bindparam, delete, insert, literal_column, select, update
 
 from tunewright.errors import Busy, OutOfDate, StoreError
-from tunewright.messages import Message
+from tunewright.messages import Message, words
 from tunewright.remedies import JoinRound
 from tunewright.store.database import Database
 from tunewright.store.outcome import encode
@@ -186,8 +186,8 @@ def register(
     while True:
         with database.writing(durable=False) as connection:
             database.alone(connection)
-            found = _rivals(database, connection, round_id) if exclusive else []
-            rivals = [row for row in found if row.id != old]
+            rivals_now = _rivals(database, connection, round_id) if exclusive else []
+            rivals = [row for row in rivals_now if row.id != old]
             beating = {r.id for r in rivals if beats.setdefault(r.id, r.beat) != r.beat}
             expired = watch.expired((row.id, row.beat, row.age) for row in rivals)
             live = [r for r in rivals if r.id not in expired and not gone_for_sure(database, r)]
@@ -236,10 +236,12 @@ def take_back(database: Database, round_id: int, dead: Mapping[int, int]) -> lis
         owners = {row.id: row for row in _owners(database, connection, round_id)}
         certain = [key for key, beat in dead.items() if key in owners and owners[key].beat == beat]
         _retire(connection, certain)
-        return _put_back(connection, round_id, {key: owners[key] for key in certain})
+        return _return_to_pending(connection, round_id, {key: owners[key] for key in certain})
 
 
-def _put_back(connection: Connection, round_id: int, owners: Mapping[int, Any]) -> list[Reclaimed]:
+def _return_to_pending(
+    connection: Connection, round_id: int, owners: Mapping[int, Any]
+) -> list[Reclaimed]:
     rows = connection.execute(
         update(trial)
         .where(trial.c.round == round_id, trial.c.status == "running", trial.c.worker.in_(owners))
@@ -256,7 +258,7 @@ def _put_back(connection: Connection, round_id: int, owners: Mapping[int, Any]) 
             .where(attempt.c.trial == row.id, attempt.c.n == row.attempt)
             .values(outcome="lost", cause=encode(Message("owner.lost", {"owner": named})))
         )
-    return sorted(taken, key=lambda one: one.trial)
+    return sorted(taken, key=lambda reclaimed: reclaimed.trial)
 
 
 def gone_for_sure(database: Database, row: Any) -> bool:
@@ -317,25 +319,23 @@ def _insert(
     database: Database, connection: Connection, round_id: int | None, kind: Kind, exclusive: bool
 ) -> Worker:
     here = this_process()
-    if exclusive:  # a wish to stop was meant for whoever ran then
+    if exclusive:  # a stop request was meant for whoever ran then
         connection.execute(delete(stop).where(stop.c.round == round_id))
-    made = connection.execute(
-        insert(worker_table).values(
-            round=round_id,
-            kind=kind,
-            exclusive=exclusive,
-            host=here.host,
-            boot=here.boot,
-            pid=here.pid,
-            started=here.started,
-            registered=time.time(),
-            beat=0,
-            beaten=time.time() if database.sqlite else _SERVER_TIME,
-        )
-    )
-    (key,) = made.inserted_primary_key or (None,)
-    assert key is not None
+    now = time.time() if database.sqlite else _SERVER_TIME
+    key = _add(connection, here, kind, round=round_id, exclusive=exclusive, beaten=now)
     return Worker(key, kind, round_id, here)
+
+
+def add_retired(connection: Connection, host: str) -> int:
+    """Insert a retired placeholder worker that owns imported trials; return its id."""
+    nobody = Process(host, "", 0, "")
+    return _add(connection, nobody, "worker", exclusive=False, beaten=0.0, retired=time.time())
+
+
+def _add(connection: Connection, process: Process, kind: Kind, **values: Any) -> int:
+    row = {**vars(process), **values, "kind": kind, "registered": time.time(), "beat": 0}
+    (key,) = connection.execute(insert(worker_table).values(row)).inserted_primary_key or (0,)
+    return int(key)
 
 
 def _name(connection: Connection, round_id: int | None) -> str | None:
@@ -348,8 +348,8 @@ def _busy(row: Any, name: str | None) -> Busy:
     running = max(time.time() - row.registered, 0.0)
     return Busy(
         "round.busy",
-        age=_duration(running),
-        silent=_duration(max(row.age, 0.0)),
+        age=words.rough_duration(running),
+        silent=words.rough_duration(max(row.age, 0.0)),
         round=name,
         kind=row.kind,
         host=row.host,
@@ -358,27 +358,3 @@ def _busy(row: Any, name: str | None) -> Busy:
         silent_s=max(row.age, 0.0),
         remedy=None if name is None else JoinRound(name),
     )
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-def add_retired(connection: Connection, host: str) -> int:
-    """Insert a retired placeholder worker that owns imported trials; return its id."""
-    values = {
-        "kind": "worker",
-        "exclusive": False,
-        "host": host,
-        "boot": "",
-        "pid": 0,
-        "started": "",
-        "registered": time.time(),
-        "beat": 0,
-        "beaten": 0.0,
-        "retired": time.time(),
-    }
-    made = connection.execute(insert(worker_table).values(values)).inserted_primary_key
-    return int((made or (0,))[0])

@@ -47,25 +47,25 @@ _SERVER_TIME = text("SELECT extract(epoch from clock_timestamp())")
 def _to_version_2(connection: Connection) -> None:
     """Turn the tables of version 1 into those of version 2."""
     old = _tables(connection)
-    told = list(_conclusions(connection, old))
+    conclusions = list(_conclusions(connection, old))
     if connection.dialect.name == "postgresql":
         _set_aside(connection)
     for name in _DROPPED:
         connection.execute(text(f"DROP TABLE {name}"))
     # the same in version 3; a version that changes one of them takes a copy of these here
-    made = [table for table in CONCLUSIONS.values() if table.name != "note"]
-    metadata.create_all(connection, tables=[*made, trial_summary, curve_summary])
+    tables = [table for table in CONCLUSIONS.values() if table.name != "note"]
+    metadata.create_all(connection, tables=[*tables, trial_summary, curve_summary])
     _alter(connection)
     _encode_reasons(connection, old)
-    journal.restore(connection, told, measured=False)  # the curves have their metrics
+    journal.restore(connection, conclusions, measured=False)  # the curves have their metrics
     version_1.adopt_rounds(connection)
 
 
 def _tables(connection: Connection) -> dict[str, Table]:
     """The tables of version 1, as the database has them."""
-    found = MetaData()
-    found.reflect(connection, only=["round", "trial", "attempt", *_DOCUMENTS])
-    return dict(found.tables)
+    tables = MetaData()
+    tables.reflect(connection, only=["round", "trial", "attempt", *_DOCUMENTS])
+    return dict(tables.tables)
 
 
 def _conclusions(connection: Connection, old: dict[str, Table]) -> Iterator[Conclusion]:
@@ -136,17 +136,17 @@ def version_of(database: Database) -> int | None:
         tables = inspect(connection).get_table_names()
         if not tables:
             return None
-        found = None
+        version = None
         if "about" in tables:
             key = select(about.c.value).where(about.c.key == "schema")
-            found = connection.execute(key).scalar()
-    if found is None or not found.isdecimal():
+            version = connection.execute(key).scalar()
+    if version is None or not version.isdecimal():
         raise StoreError(
             "store.other_program",
             shown=database.address.shown,
             tables=", ".join(sorted(tables)[:6]),
         )
-    return int(found)
+    return int(version)
 
 
 def identity_of(database: Database) -> str:

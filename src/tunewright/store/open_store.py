@@ -116,20 +116,20 @@ def _check_whole(database: Database, address: Address) -> None:
     """Refuse a file that SQLite's own check finds torn or altered."""
     try:
         with database.reading() as connection:
-            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+            verdict = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
     except UnicodeDecodeError as error:  # SQLite quotes a name that is no text any more
-        found = str(error)
+        verdict = str(error)
     except (StoreError, exc.SQLAlchemyError) as error:
         cause = getattr(error.__cause__, "orig", None)
         if not isinstance(error, Damaged) and "disk I/O" not in str(cause):
             raise
-        found = str(cause or error)
-    if found != "ok":
+        verdict = str(cause or error)
+    if verdict != "ok":
         assert address.path is not None
-        raise damaged(address.path, str(found))
+        raise damaged(address.path, str(verdict))
 
 
-def damaged(path: Path, found: str) -> Damaged:
+def damaged(path: Path, verdict: str) -> Damaged:
     """The refusal of a damaged file, with what can be restored."""
     newest = backup.newest(path)
     if newest is None:
@@ -139,7 +139,7 @@ def damaged(path: Path, found: str) -> Damaged:
             f"The newest backup is {newest}: `tunewright restore` puts it back, and the next run "
             "takes over results that reached the trial folders since."
         )
-    return Damaged("store.damaged_file", path=path, found=found, way=way)
+    return Damaged("store.damaged_file", path=path, found=verdict, way=way)
 
 
 def default_root(path: Path) -> Path:

@@ -29,7 +29,7 @@ _TEXT_ALONE = frozenset({"trial.infeasible", "trial.failed", "legacy"})
 _WITHOUT_STEP = frozenset({"metric.not_finite", "constraint.broken", "trial.pruned"})
 
 # ---- the sentences of version 0.1
-_Made = Callable[[dict[str, str]], Message]
+_Build = Callable[[dict[str, str]], Message]
 _EXIT = r"(?:exit status (?P<status>\d+)|killed by (?P<signal>SIG[A-Z0-9]+))"
 _EXCEPTION = r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<text>.+))?"
 _OBJECTIVE = (
@@ -75,19 +75,19 @@ def decode(text: str) -> Message | None:
     """
     if not text:  # most trials: a parser that fails costs more than the rest of reading one
         return None
-    reason = _written(text)
+    reason = _parse(text)
     if reason is None:
         return from_version_1(text)
     return reason if _readable(reason) else Message("legacy", {"text": text})
 
 
-def stored_message(text: str) -> Message | None:
+def read_message(text: str) -> Message | None:
     """The message that `encode` wrote and this version can read; None for any other text."""
-    found = _written(text)
-    return found if found is not None and _readable(found) else None
+    message = _parse(text)
+    return message if message is not None and _readable(message) else None
 
 
-def _written(text: str) -> Message | None:
+def _parse(text: str) -> Message | None:
     """The message of a JSON text with a code and facts, whether or not it can be read."""
     try:
         data = json.loads(text)
@@ -110,11 +110,11 @@ def from_version_1(text: str) -> Message | None:
     """
     if not text:
         return None
-    for pattern, made in _SENTENCES:
-        found = pattern.fullmatch(text)
-        if found is None:
+    for pattern, build in _SENTENCES:
+        match = pattern.fullmatch(text)
+        if match is None:
             continue
-        reason = made(found.groupdict())
+        reason = build(match.groupdict())
         if str(reason) == text:  # nothing of the sentence is lost
             return reason
     return Message("legacy", {"text": text})
@@ -166,25 +166,25 @@ def _storable(fact: Any) -> Any:
     if isinstance(fact, str):
         return storable(fact)
     if isinstance(fact, Mapping):
-        return {storable(str(name)): _storable(one) for name, one in fact.items()}
+        return {storable(str(name)): _storable(item) for name, item in fact.items()}
     if isinstance(fact, list | tuple):
-        return [_storable(one) for one in fact]
+        return [_storable(item) for item in fact]
     if isinstance(fact, float) and (fact != fact or fact in (float("inf"), float("-inf"))):
         return str(fact)
     return fact
 
 
-def _as(code: str, **converted: Callable[[str], Any]) -> _Made:
+def _as(code: str, **converted: Callable[[str], Any]) -> _Build:
     """The groups of the pattern as facts, some of them as numbers."""
 
-    def made(groups: dict[str, str]) -> Message:
-        facts = {n: converted.get(n, str)(own) for n, own in groups.items() if own is not None}
+    def build(groups: dict[str, str]) -> Message:
+        facts = {n: converted.get(n, str)(text) for n, text in groups.items() if text is not None}
         return Message(code, facts)
 
-    return made
+    return build
 
 
-def _unlogged(groups: dict[str, str]) -> Message:
+def _not_logged(groups: dict[str, str]) -> Message:
     facts: dict[str, Any] = {"metric": groups["metric"]}
     if groups["nothing"]:
         facts |= {"logged": [], "more": False, "near": None}
@@ -195,18 +195,18 @@ def _unlogged(groups: dict[str, str]) -> Message:
     return Message(NEVER_LOGGED, facts)
 
 
-def _exit(code: str) -> _Made:
+def _exit(code: str) -> _Build:
     """An exit status, or the signal of version 0.1's text, whose number is its own platform's."""
 
-    def made(groups: dict[str, str]) -> Message:
+    def build(groups: dict[str, str]) -> Message:
         if groups["status"] is not None:
             return Message(code, {"status": int(groups["status"]), "signal": ""})
         return Message(code, {"status": -1, "signal": groups["signal"]})
 
-    return made
+    return build
 
 
-def _died(groups: dict[str, str]) -> Message:
+def _repeated_deaths(groups: dict[str, str]) -> Message:
     cause = from_version_1(groups["cause"])
     data = {} if cause is None else cause.to_data()
     return Message("trial.died_repeatedly", {"deaths": int(groups["deaths"]), "cause": data})
@@ -217,14 +217,14 @@ def _not_loaded(groups: dict[str, str]) -> Message:
     return Message("trial.not_loaded", {"cause": {} if cause is None else cause.to_data()})
 
 
-def _raised(code: str) -> _Made:
+def _exception(code: str) -> _Build:
     return lambda groups: Message(code, {"type": groups["type"], "text": groups["text"] or ""})
 
 
-_SENTENCES: tuple[tuple[re.Pattern[str], _Made], ...] = tuple(
-    (re.compile(pattern, re.DOTALL), made)
-    for pattern, made in (
-        (_OBJECTIVE, _unlogged),
+_SENTENCES: tuple[tuple[re.Pattern[str], _Build], ...] = tuple(
+    (re.compile(pattern, re.DOTALL), build)
+    for pattern, build in (
+        (_OBJECTIVE, _not_logged),
         (r"the objective (?P<metric>[^\s;,:]+) was never logged", _as(NEVER_LOGGED)),
         (
             r"(?P<metric>.+) is (?P<value>nan|\+inf|-inf) at step (?P<step>\d+)",
@@ -253,9 +253,9 @@ _SENTENCES: tuple[tuple[re.Pattern[str], _Made], ...] = tuple(
             _as("limit.memory", used_gb=float, limit_gb=float),
         ),
         (r"out of memory: the kernel killed the (?P<what>trial|program)", _as("memory.killed")),
-        (rf"out of memory: {_EXCEPTION}", _raised("memory.exhausted")),
-        (rf"no space left: {_EXCEPTION}", _raised("disk.full")),
-        (r"died (?P<deaths>\d+) times, at last: (?P<cause>.+)", _died),
+        (rf"out of memory: {_EXCEPTION}", _exception("memory.exhausted")),
+        (rf"no space left: {_EXCEPTION}", _exception("disk.full")),
+        (r"died (?P<deaths>\d+) times, at last: (?P<cause>.+)", _repeated_deaths),
         (r"the training function could not be loaded in a worker: (?P<cause>.+)", _not_loaded),
         (r"the training program called sys\.exit\((?P<status>.*)\)", _as("trial.called_exit")),
         (rf"the process ended: {_EXIT}", _exit("process.exited")),
@@ -287,7 +287,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], _Made], ...] = tuple(
         # last, since much looks like it: an exception's name is what identifies it
         (
             r"(?P<type>[A-Za-z_]\w*(?:Error|Exception|Warning|Interrupt))(?:: (?P<text>.+))?",
-            _raised("trial.raised"),
+            _exception("trial.raised"),
         ),
     )
 )

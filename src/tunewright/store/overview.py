@@ -22,7 +22,7 @@ import numpy.typing as npt
 from sqlalchemy import func, select
 
 from tunewright.actions import RunTrials
-from tunewright.design.round import asked
+from tunewright.design.round import full_question
 from tunewright.messages import Message, Text
 from tunewright.store import fenced_writes, plain_json
 from tunewright.store.results import Results
@@ -42,6 +42,7 @@ STATUSES: tuple[Status, ...] = (
     "unmeasured",
 )
 INACTIVE = 65_535  # the position of a hyperparameter that a trial does not have
+_SAMPLED = 200  # trials that are looked at for the names of metrics
 _SCALE = 65_534  # positions 0 to this one cover the unit interval
 
 
@@ -101,7 +102,7 @@ def read_overview(store: Store, name: str, only: Iterable[int] | None = None) ->
     columns = tuple(dict.fromkeys(h.column for study in record.round.studies for h in study.space))
     waiting = _waiting(record, wanted)
     size = len(rows) + len(waiting)
-    made = Overview(
+    overview = Overview(
         record=record,
         keys=np.append(np.array([row.id for row in rows], np.int64), -1 - waiting),
         numbers=np.append(np.array([row.number for row in rows], np.int64), waiting),
@@ -121,14 +122,14 @@ def read_overview(store: Store, name: str, only: Iterable[int] | None = None) ->
     place = {column: at for at, column in enumerate(columns)}
     for at, row in enumerate(rows):
         known = judged.get(row.id)
-        made.statuses[at] = STATUSES.index(row.status if known is None else known.status)
+        overview.statuses[at] = STATUSES.index(row.status if known is None else known.status)
         if known is not None and known.value is not None:
-            made.values[at] = known.value
-            made.steps[at] = -1 if known.step is None else known.step
+            overview.values[at] = known.value
+            overview.steps[at] = -1 if known.step is None else known.step
         for column, unit in _unit(row.unit, f"trial {row.number} of {name}").items():
             if column in place:
-                made.positions[at, place[column]] = round(min(max(unit, 0.0), 1.0) * _SCALE)
-    return made
+                overview.positions[at, place[column]] = round(min(max(unit, 0.0), 1.0) * _SCALE)
+    return overview
 
 
 def _waiting(record: RoundRecord, wanted: set[int] | None) -> npt.NDArray[np.int64]:
@@ -144,16 +145,16 @@ def round_key(store: Store, name: str) -> int:
     """The key of a round, without counting its trials; NotFound where there is none."""
     with store.reading() as connection:
         chosen = select(round_table.c.id).where(round_table.c.name == name)
-        found = connection.execute(chosen).scalar()
-    return store.round(name).id if found is None else int(found)
+        key = connection.execute(chosen).scalar()
+    return store.round(name).id if key is None else int(key)
 
 
 def states(store: Store, round_id: int) -> dict[int, tuple[str, int, float]]:
     """What each trial and repeat of a round is at: its status, attempt and seconds, by its key."""
     chosen = select(trial.c.id, trial.c.status, trial.c.attempt, trial.c.seconds)
     with store.reading() as connection:
-        found = connection.execute(chosen.where(trial.c.round == round_id))
-        return {key: (status, n, seconds) for key, status, n, seconds in found}
+        rows = connection.execute(chosen.where(trial.c.round == round_id))
+        return {key: (status, n, seconds) for key, status, n, seconds in rows}
 
 
 def stamps(store: Store) -> dict[int, tuple[int, int, float]]:
@@ -161,10 +162,10 @@ def stamps(store: Store) -> dict[int, tuple[int, int, float]]:
     columns = (func.count(), func.sum(trial.c.attempt), func.sum(trial.c.seconds))
     ended = trial.c.status.not_in(("pending", "running"))
     with store.reading() as connection:
-        found = connection.execute(
+        rows = connection.execute(
             select(trial.c.round, *columns).where(ended).group_by(trial.c.round)
         )
-        return {row[0]: (row[1], row[2], row[3]) for row in found}
+        return {row[0]: (row[1], row[2], row[3]) for row in rows}
 
 
 @dataclass(frozen=True)
@@ -178,30 +179,30 @@ class Best:
 def best_of(store: Store, record: RoundRecord) -> Best | None:
     """The best completed trial, of equal ones the lowest number; None where none completed."""
     sign = record.objective.sign
-    own = select(trial.c.id, trial.c.number).where(
+    numbered = select(trial.c.id, trial.c.number).where(
         trial.c.round == record.id, trial.c.number.is_not(None)
     )
     with store.reading() as connection:
-        numbers = {row.id: row.number for row in connection.execute(own)}
-        found = (
+        numbers = {row.id: row.number for row in connection.execute(numbered)}
+        completed = (
             Best(numbers[row.key], row.value)
             for row in fenced_writes.judged_rows(connection, record.id, record.objective)
             if row.status == "completed" and row.value is not None and row.key in numbers
         )
-        return min(found, key=lambda one: (-sign * one.value, one.number), default=None)
+        return min(completed, key=lambda best: (-sign * best.value, best.number), default=None)
 
 
-def metrics_of(store: Store, round_id: int, sampled: int = 200) -> tuple[str, ...]:
-    """The metrics that the round's trials logged, as far as its first `sampled` ended ones tell."""
+def metrics_of(store: Store, round_id: int) -> tuple[str, ...]:
+    """The metrics that the round's trials logged, as far as its first 200 ended ones show."""
     ended = trial.c.status.not_in(("pending",))
     chosen = select(trial.c.id).where(trial.c.round == round_id, ended).order_by(trial.c.id)
     with store.reading() as connection:
-        keys = list(connection.execute(chosen.limit(sampled)).scalars())
+        keys = list(connection.execute(chosen.limit(_SAMPLED)).scalars())
         long = select(curve_summary.c.metric).where(curve_summary.c.trial.in_(keys)).distinct()
-        found = dict.fromkeys(connection.execute(long).scalars())
+        metrics = dict.fromkeys(connection.execute(long).scalars())
         for _, curves in fenced_writes.curves_of(connection, round_id, keys[:20]):
-            found |= dict.fromkeys(curves)
-    return tuple(found)
+            metrics |= dict.fromkeys(curves)
+    return tuple(metrics)
 
 
 def buckets(
@@ -216,10 +217,10 @@ def _unit(text: str | None, where: str) -> Mapping[str, float]:
     """The position of a trial; empty where an adaptive search has not filled it yet."""
     if not text:
         return {}
-    found = plain_json.loads(text, where)
-    if not isinstance(found, dict):
+    unit = plain_json.loads(text, where)
+    if not isinstance(unit, dict):
         return {}
-    return {k: v for k, v in found.items() if isinstance(v, int | float)}
+    return {k: v for k, v in unit.items() if isinstance(v, int | float)}
 
 
 @dataclass(frozen=True)
@@ -244,7 +245,7 @@ class Tracked:
     @property
     def asks(self) -> Text:
         """The goal with the change, as readers see it."""
-        return asked(self.goal, self.change)
+        return full_question(self.goal, self.change)
 
 
 def tracking_table(store: Store) -> list[Tracked]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
 from tunewright.errors import Damaged, StoreError
 
 LONGEST_FIELD = 16 * 2**20  # characters of one JSON field of the database
@@ -45,9 +47,9 @@ def loads(text: str | bytes, what: str, longest: int = LONGEST_FIELD) -> Any:
         raise Damaged("json.invalid", what=what, error=error) from None
 
 
-def loads_object(text: str | bytes, what: str) -> dict[str, Any]:
+def loads_object(text: str | bytes, what: str, longest: int = LONGEST_FIELD) -> dict[str, Any]:
     """The JSON object of a text; anything else was altered."""
-    data = loads(text, what)
+    data = loads(text, what, longest)
     if not isinstance(data, dict):
         raise Damaged("json.not_an_object", path=what, kind=type(data).__name__)
     return data
@@ -55,16 +57,13 @@ def loads_object(text: str | bytes, what: str) -> dict[str, Any]:
 
 def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file, within limits."""
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode):  # a pipe never ends, and neither does /dev/zero
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):  # a pipe never ends, and neither does /dev/zero
         raise Damaged("json.not_a_plain_file", path=path)
-    size = found.st_size
+    size = status.st_size
     if size > LARGEST_FILE:
         raise Damaged("json.file_too_large", path=path, size=size, largest=LARGEST_FILE)
-    data = loads(path.read_bytes(), str(path), LARGEST_FILE)
-    if not isinstance(data, dict):
-        raise Damaged("json.not_an_object", path=path, kind=type(data).__name__)
-    return data
+    return loads_object(path.read_bytes(), str(path), LARGEST_FILE)
 
 
 @contextmanager
@@ -73,8 +72,8 @@ def as_written(where: str) -> Iterator[None]:
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError) as error:
-        said = f"{type(error).__name__}: {error}"[:300]
-        raise Damaged("store.not_as_written", place=where, said=said) from error
+        text = f"{type(error).__name__}: {error}"[:300]
+        raise Damaged("store.not_as_written", place=where, said=text) from error
 
 
 def finite(value: Any) -> Any:
@@ -92,20 +91,60 @@ def finite(value: Any) -> Any:
     return value
 
 
-def storable(text: str, longest: int = _LONGEST_LINE) -> str:
-    r"""The text without what a database refuses, head and tail kept when it is too long.
+def clean(text: str) -> str:
+    r"""The text without what a database refuses; exceptions can carry both.
 
-    NUL is refused by PostgreSQL and lone surrogates by every UTF-8 encoder; exceptions can carry
-    both.
+    NUL is refused by PostgreSQL and lone surrogates by every UTF-8 encoder.
 
-    >>> storable("bad \x00 byte, bad \ud800 half")
+    >>> clean("bad \x00 byte, bad \ud800 half")
     'bad \\x00 byte, bad \\ud800 half'
+    """
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
+def storable(text: str, longest: int = _LONGEST_LINE) -> str:
+    """Clean text, head and tail kept when it is too long.
+
     >>> storable("a" * 100, longest=60)
     'aaaaaaaaaaaaaaaaaaaa ... 60 characters left out ... aaaaaaaaaaaaaaaaaaaa'
     """
-    text = text.replace("\x00", "\\x00")
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    text = clean(text)
     if len(text) <= longest:
         return text
     half = max(longest // 2 - 10, 1)
     return f"{text[:half]} ... {len(text) - 2 * half:,} characters left out ... {text[-half:]}"
+
+
+# ---- What a round is judged by and what its names mean, as plain data. Training processes read
+# these too: nothing here may import the database.
+
+
+def objective_data(objective: Objective) -> dict[str, Any]:
+    """The objective as plain JSON data."""
+    return {
+        "metric": objective.metric,
+        "minimize": objective.minimize,
+        "at": objective.at,
+        "subject_to": {name: list(limit) for name, limit in objective.subject_to.items()},
+    }
+
+
+def objective_from(data: Mapping[str, Any]) -> Objective:
+    """The objective that plain data means."""
+    limits = {name: (limit[0], limit[1]) for name, limit in data["subject_to"].items()}
+    return Objective(data["metric"], data["minimize"], data["at"], limits)
+
+
+def meaning_data(meaning: Meaning) -> dict[str, Any]:
+    """The meanings as plain JSON data."""
+    means = {
+        name: list(spelled) if isinstance(spelled, tuple) else spelled
+        for name, spelled in meaning.means.items()
+    }
+    data: dict[str, Any] = {"means": means, "off": dict(meaning.off)}
+    return {**data, "deterministic": True} if meaning.deterministic else data
+
+
+def meaning_from(data: Mapping[str, Any]) -> Meaning:
+    """The meanings that plain data means."""
+    return Meaning(data["means"], data["off"], data.get("deterministic", False))

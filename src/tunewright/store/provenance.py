@@ -14,7 +14,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib import metadata
@@ -22,14 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.errors import Damaged
 from tunewright.store import plain_json
 from tunewright.store.address import masked, masked_words, without_secrets
-from tunewright.store.database import Database
+from tunewright.store.database import Database, insert_new
 from tunewright.store.plain_json import storable
-from tunewright.store.schema import attempt, provenance, provenance as provenance_table, trial
+from tunewright.store.schema import attempt, provenance as table, trial
 from tunewright.store.trial import Claim
 
 _BEGINS = '{"of":'  # the payload of such a row; that of a shared one begins with its command
@@ -39,15 +38,15 @@ _own_attempt = (
     attempt.c.worker == bindparam("own_worker"),
 )
 _CURRENT = (
-    select(provenance.c.sha256, provenance.c.payload)
-    .join(attempt, attempt.c.provenance == provenance.c.id)
+    select(table.c.sha256, table.c.payload)
+    .join(attempt, attempt.c.provenance == table.c.id)
     .where(*_own_attempt)
 )
-_APPLIED_POINT = update(attempt).where(*_own_attempt).values(provenance=bindparam("key"))
+_POINT = update(attempt).where(*_own_attempt).values(provenance=bindparam("key"))
 _APPLIED = (
-    select(attempt.c.trial, provenance.c.payload)
-    .join(provenance, attempt.c.provenance == provenance.c.id)
-    .where(provenance.c.payload.startswith(_BEGINS, autoescape=True))
+    select(attempt.c.trial, table.c.payload)
+    .join(table, attempt.c.provenance == table.c.id)
+    .where(table.c.payload.startswith(_BEGINS, autoescape=True))
     .order_by(attempt.c.n)
 )
 _OF_TRIAL = _APPLIED.where(attempt.c.trial == bindparam("of_trial"))
@@ -61,16 +60,7 @@ _PACKAGES = ("tunewright", "numpy", "scipy", "torch", "jax", "tensorflow", "scik
 
 # neither a configured program for differences nor one that turns files into text is started
 _DIFF = ("diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv")
-_KNOWN = select(provenance_table.c.id).where(provenance_table.c.sha256 == bindparam("sum"))
-_POINT = (
-    update(attempt)
-    .where(
-        attempt.c.trial == bindparam("own_trial"),
-        attempt.c.n == bindparam("own_attempt"),
-        attempt.c.worker == bindparam("own_worker"),
-    )
-    .values(provenance=bindparam("key"))
-)
+_KNOWN = select(table.c.id).where(table.c.sha256 == bindparam("sum"))
 _POINTERS = (
     select(attempt.c.trial, attempt.c.provenance)
     .join(trial, trial.c.id == attempt.c.trial)
@@ -81,18 +71,24 @@ _POINTERS = (
 
 def keep_applied(database: Database, claim: Claim, values: Mapping[str, Any]) -> None:
     """Keep what an attempt's program reports; `values` are all so far and replace earlier ones."""
-    own = {"own_trial": claim.trial, "own_attempt": claim.attempt, "own_worker": claim.worker}
     with database.writing(durable=False) as connection:
-        now = connection.execute(_CURRENT, own).first()
+        now = connection.execute(_CURRENT, _key_of(claim)).first()
         shared = None if now is None else _shared_by(now.payload) or now.sha256
         payload = plain_json.dumps({"of": shared, "applied": dict(values)})
         checksum = hashlib.sha256(payload.encode()).hexdigest()
-        dialect: Any = sqlite if database.sqlite else postgresql
-        row = {"sha256": checksum, "payload": payload}
-        connection.execute(dialect.insert(provenance).on_conflict_do_nothing(), row)
-        known = select(provenance.c.id).where(provenance.c.sha256 == checksum)
-        key = connection.execute(known).scalar_one()
-        connection.execute(_APPLIED_POINT, {**own, "key": key})
+        key = _keep(database, connection, checksum, payload)
+        connection.execute(_POINT, {**_key_of(claim), "key": key})
+
+
+def _key_of(claim: Claim) -> dict[str, int]:
+    return {"own_trial": claim.trial, "own_attempt": claim.attempt, "own_worker": claim.worker}
+
+
+def _keep(database: Database, connection: Connection, checksum: str, payload: str) -> int:
+    """Keep a payload, unless an equal one is there; its key."""
+    row = {"sha256": checksum, "payload": payload}
+    connection.execute(insert_new(table, database.sqlite), row)
+    return int(connection.execute(_KNOWN, {"sum": checksum}).scalar_one())
 
 
 def of_round(connection: Connection, round_id: int) -> dict[int, dict[str, Any]]:
@@ -100,7 +96,7 @@ def of_round(connection: Connection, round_id: int) -> dict[int, dict[str, Any]]
     return _read(connection.execute(_OF_ROUND, {"of_round": round_id}))
 
 
-def applied_of_trial(connection: Connection, key: int) -> dict[str, Any] | None:
+def values_applied(connection: Connection, key: int) -> dict[str, Any] | None:
     """What the newest reporting attempt of one trial used; None: none reported anything."""
     return _read(connection.execute(_OF_TRIAL, {"of_trial": key})).get(key)
 
@@ -109,20 +105,18 @@ def _shared_by(payload: str) -> str | None:
     """The checksum of the shared provenance that a row refers to; None: it is one itself."""
     if not payload.startswith(_BEGINS):
         return None
-    found = plain_json.loads_object(payload, "the applied values of a trial").get("of")
-    return found if isinstance(found, str) else None
+    checksum = plain_json.loads_object(payload, "the applied values of a trial").get("of")
+    return checksum if isinstance(checksum, str) else None
 
 
 def shared(connection: Connection, payloads: Iterable[str]) -> dict[str, str]:
     """The payload of the shared provenance behind each of these payloads that has one."""
     given = {payload: _shared_by(payload) for payload in payloads}
     wanted = sorted({checksum for checksum in given.values() if checksum})
-    chosen = select(provenance.c.sha256, provenance.c.payload).where(
-        provenance.c.sha256.in_(wanted)
-    )
-    found = {sha: text for sha, text in connection.execute(chosen)} if wanted else {}
-    own = {payload: payload for payload in given if not payload.startswith(_BEGINS)}
-    return own | {payload: found[sha] for payload, sha in given.items() if sha in found}
+    chosen = select(table.c.sha256, table.c.payload).where(table.c.sha256.in_(wanted))
+    known = {sha: text for sha, text in connection.execute(chosen)} if wanted else {}
+    themselves = {payload: payload for payload in given if not payload.startswith(_BEGINS)}
+    return themselves | {payload: known[sha] for payload, sha in given.items() if sha in known}
 
 
 def _read(rows: Iterable[Any]) -> dict[int, dict[str, Any]]:
@@ -176,7 +170,7 @@ def digest(sources: Mapping[str, str]) -> str:
     >>> digest({}), len(digest({"train.py": "ab"}))
     ('', 64)
     """
-    lines = "\n".join(f"{name} {own}" for name, own in sorted(sources.items()))
+    lines = "\n".join(f"{name} {checksum}" for name, checksum in sorted(sources.items()))
     return hashlib.sha256(lines.encode("utf-8", "backslashreplace")).hexdigest() if lines else ""
 
 
@@ -190,18 +184,16 @@ def committed_between(folder: str, first: str, second: str) -> tuple[str, ...] |
 
 def prefix_of(folder: str) -> str:
     """Where a folder lies in its git repository: "" at the root, "work/" below."""
-    found = _git(Path(folder), "rev-parse", "--show-prefix") if Path(folder).is_dir() else None
-    return (found or "").strip()
+    prefix = _git(Path(folder), "rev-parse", "--show-prefix") if Path(folder).is_dir() else None
+    return (prefix or "").strip()
 
 
 def capture(
-    devices: Sequence[str] = (),
-    packages: Sequence[str] = (),
     folder: Path | None = None,
     sources: Mapping[str, str] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Provenance:
-    """The provenance of what this process runs now; `packages` names more than the usual ones."""
+    """The provenance of what this process runs now."""
     here = Path.cwd() if folder is None else folder
     changes = _changes(here)
     diff = masked(_git(here, *_DIFF, "--", *without_secrets()) or "")
@@ -216,11 +208,10 @@ def capture(
         else "",
         left_out=tuple(storable(name) for name in changes[:100]),
         untracked=tuple(storable(name) for name in others[:100]),
-        packages=_versions((*_PACKAGES, *packages)),
+        packages=_versions(),
         python=platform.python_version(),
         host=socket.gethostname(),
         system=platform.platform(),
-        devices=tuple(devices),
         sources=dict(sources or {}),
         settings=dict(settings or {}),
     )
@@ -231,27 +222,22 @@ def add(database: Database, claim: Claim, provenance: Provenance) -> None:
     with database.writing(durable=False) as connection:
         key = connection.execute(_KNOWN, {"sum": provenance.sha256}).scalar()
         if key is None:
-            dialect = sqlite if database.sqlite else postgresql
-            keep = dialect.insert(provenance_table).on_conflict_do_nothing()
-            values = {"sha256": provenance.sha256, "payload": provenance.payload}
-            connection.execute(keep, values)
-            key = connection.execute(_KNOWN, {"sum": provenance.sha256}).scalar_one()
-        own = {"own_trial": claim.trial, "own_attempt": claim.attempt, "own_worker": claim.worker}
-        connection.execute(_POINT, {**own, "key": key})
+            key = _keep(database, connection, provenance.sha256, provenance.payload)
+        connection.execute(_POINT, {**_key_of(claim), "key": key})
 
 
 def of_trial(database: Database, trial: int) -> Provenance | None:
     """The provenance of a trial's newest attempt that has one."""
     newest = (
-        select(provenance_table.c.payload)
-        .join(attempt, attempt.c.provenance == provenance_table.c.id)
+        select(table.c.payload)
+        .join(attempt, attempt.c.provenance == table.c.id)
         .where(attempt.c.trial == trial)
         .order_by(attempt.c.n.desc())
     )
     with database.reading() as connection:
         payload = connection.execute(newest).scalars().first()
-        found = None if payload is None else shared(connection, [payload]).get(payload)
-    return None if found is None else from_payload(found)
+        shared_payload = None if payload is None else shared(connection, [payload]).get(payload)
+    return None if shared_payload is None else from_payload(shared_payload)
 
 
 def from_payload(payload: str) -> Provenance:
@@ -301,26 +287,27 @@ def _git(folder: Path, *arguments: str) -> str | None:
     return done.stdout.decode("utf-8", "backslashreplace")
 
 
-def _versions(names: Sequence[str]) -> dict[str, str]:
-    found = {}
-    for name in names:
+def _versions() -> dict[str, str]:
+    versions = {}
+    for name in _PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def read_origins(database: Database, round_id: int) -> dict[int, Provenance]:
     """The provenance of each trial and repeat of a round that has one, by the store's key."""
     with database.reading() as connection:
         # of several attempts the newest comes last and stays
-        keys = {own: key for own, key in connection.execute(_POINTERS, {"of_round": round_id})}
-        wanted = select(provenance.c.id, provenance.c.payload).where(
-            provenance.c.id.in_(sorted(set(keys.values())))
+        rows = connection.execute(_POINTERS, {"of_round": round_id})
+        keys = {trial_id: key for trial_id, key in rows}
+        wanted = select(table.c.id, table.c.payload).where(
+            table.c.id.in_(sorted(set(keys.values())))
         )
         payloads = {key: payload for key, payload in connection.execute(wanted)}
         behind = shared(connection, payloads.values())
     read = {payload: from_payload(text) for payload, text in behind.items()}
-    found = {key: read[payload] for key, payload in payloads.items() if payload in read}
-    return {own: found[key] for own, key in keys.items() if key in found}
+    origins = {key: read[payload] for key, payload in payloads.items() if payload in read}
+    return {trial_id: origins[key] for trial_id, key in keys.items() if key in origins}

@@ -121,9 +121,9 @@ def _read(
     trials: list[Trial] = []
     repeats: list[Trial] = []
     for row in rows:
-        own = _trial(row, numbers, batches.get(row.id, []), record, ours)
-        own = replace(own, applied=used[row.id]) if row.id in used else own
-        (trials if row.number is not None else repeats).append(own)
+        record_of = _trial(row, numbers, batches.get(row.id, []), record, ours)
+        record_of = replace(record_of, applied=used[row.id]) if row.id in used else record_of
+        (trials if row.number is not None else repeats).append(record_of)
     trials.sort(key=lambda t: t.number or 0)
     repeats.sort(key=lambda t: (t.parent or 0, t.identity))
     return trials, repeats
@@ -138,9 +138,11 @@ def read_trial(database: Database, key: int, ours: bool = True) -> Trial | None:
         batches = _batches(connection.execute(_BATCHES_OF_TRIAL, {"of_trial": key}))
         parent = select(trial.c.number).where(trial.c.id == row.parent)
         numbers = {row.parent: connection.execute(parent).scalar()} if row.parent else {}
-        own = select(round_table.c.name, round_table.c.command).where(round_table.c.id == row.round)
-        record = connection.execute(own).one()
-        used = provenance.applied_of_trial(connection, key)
+        round_row = select(round_table.c.name, round_table.c.command).where(
+            round_table.c.id == row.round
+        )
+        record = connection.execute(round_row).one()
+        used = provenance.values_applied(connection, key)
     return replace(_trial(row, numbers, batches.get(key, []), record, ours), applied=used)
 
 
@@ -169,7 +171,7 @@ class Snapshot:
     saved: datetime
 
 
-def finished_keys(database: Database, round_id: int) -> list[int]:
+def keys_of_finished(database: Database, round_id: int) -> list[int]:
     """The identities of a round's numbered trials that completed or were pruned, in order."""
     wanted = (trial.c.round == round_id) & trial.c.number.is_not(None)
     ended = trial.c.status.in_(("completed", "pruned"))
@@ -180,7 +182,7 @@ def finished_keys(database: Database, round_id: int) -> list[int]:
 
 def attempts(database: Database, key: int) -> list[Attempt]:
     """The attempts at a trial, in order."""
-    own = select(attempt).where(attempt.c.trial == key).order_by(attempt.c.n)
+    of_trial = select(attempt).where(attempt.c.trial == key).order_by(attempt.c.n)
     with database.reading() as connection, plain_json.as_written(f"an attempt at trial {key}"):
         return [
             Attempt(
@@ -193,17 +195,17 @@ def attempts(database: Database, key: int) -> list[Attempt]:
                 cause=decode(row.cause),
                 seconds=row.seconds,
             )
-            for row in connection.execute(own)
+            for row in connection.execute(of_trial)
         ]
 
 
 def snapshots(database: Database, key: int) -> list[Snapshot]:
     """The snapshots of a trial, oldest first."""
-    own = select(snapshot).where(snapshot.c.trial == key).order_by(snapshot.c.id)
+    of_trial = select(snapshot).where(snapshot.c.trial == key).order_by(snapshot.c.id)
     with database.reading() as connection, plain_json.as_written(f"a snapshot of trial {key}"):
         return [
             Snapshot(row.attempt, row.step, row.path, row.sha256, when(row.saved))
-            for row in connection.execute(own)
+            for row in connection.execute(of_trial)
         ]
 
 
@@ -213,9 +215,9 @@ def _when(seconds: float | None) -> datetime | None:
 
 def batches(database: Database, claim: Claim) -> list[bytes]:
     """The batches of an attempt that are stored, in order."""
-    own = (curve.c.trial == claim.trial) & (curve.c.attempt == claim.attempt)
+    of_attempt = (curve.c.trial == claim.trial) & (curve.c.attempt == claim.attempt)
     with database.reading() as connection:
-        kept = select(curve.c.points).where(own).order_by(curve.c.sequence)
+        kept = select(curve.c.points).where(of_attempt).order_by(curve.c.sequence)
         return list(connection.execute(kept).scalars())
 
 
@@ -223,8 +225,8 @@ def _batches(rows: Iterable[Any]) -> dict[int, list[Batch]]:
     """The batches of each trial, by its key."""
     batches: dict[int, list[Batch]] = {}
     for key, n, start_step, points in rows:
-        told = NOTHING if points is None else points
-        batches.setdefault(key, []).append(Batch(n, start_step, told))
+        packed = NOTHING if points is None else points
+        batches.setdefault(key, []).append(Batch(n, start_step, packed))
     return batches
 
 
@@ -301,7 +303,7 @@ def _settings(text: str | None, where: str) -> dict[str, Any]:
     """A configuration or a point of the unit cube; empty where there is none yet."""
     if not text:
         return {}
-    found = plain_json.loads(text, where)
-    if not isinstance(found, dict):
+    settings = plain_json.loads(text, where)
+    if not isinstance(settings, dict):
         raise Damaged("store.configuration_altered", place=where)
-    return found
+    return settings

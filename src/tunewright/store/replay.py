@@ -32,15 +32,7 @@ from tunewright.store.open_store import MARK, default_root
 from tunewright.store.outcome import Ended, Outcome
 from tunewright.store.plain_json import storable
 from tunewright.store.rounds import create_round, inside
-from tunewright.store.schema import (
-    attempt,
-    campaign,
-    note,
-    round_table,
-    trial,
-    trial as table,
-    worker,
-)
+from tunewright.store.schema import attempt, campaign, note, round_table, trial, worker
 from tunewright.store.spool import (
     REMOVED_FILE,
     ROUND_FILE,
@@ -73,8 +65,8 @@ _end_unknown = (
     .exists()
 )
 _OPEN_ATTEMPT = insert(attempt)
-_own = update(trial).where(trial.c.id == bindparam("own_trial"))
-_ATTEMPT = _own.values(attempt=bindparam("newest"))
+_this_trial = update(trial).where(trial.c.id == bindparam("own_trial"))
+_ATTEMPT = _this_trial.values(attempt=bindparam("newest"))
 _FILLED = _ATTEMPT.values(configuration=bindparam("configuration"), unit=bindparam("unit"))
 _ELSEWHERE = "elsewhere"  # the host of another tool's trials
 _SHARED = {each.name for each in fields(Outcome)} & {each.name for each in fields(Trial)}
@@ -92,8 +84,8 @@ class Fence:
     @cached_property
     def newest(self) -> Any:
         """The query of a trial's newest attempt, for the update that follows."""
-        own = trial.c.id == bindparam("own_trial")
-        return select(trial.c.attempt).where(own, self.holds).with_for_update()
+        this_trial = trial.c.id == bindparam("own_trial")
+        return select(trial.c.attempt).where(this_trial, self.holds).with_for_update()
 
     @cached_property
     def ending(self) -> Any:
@@ -135,7 +127,7 @@ def add_row(
         "folder": claim.folder,
         "command": storable(command),
         "status": "pending",
-        **_tried(claim),
+        **_columns_tried(claim),
     }
     (key,) = connection.execute(insert(trial), values).inserted_primary_key or (0,)
     return int(key)
@@ -180,13 +172,13 @@ def _open_attempts(
     ]
     if lost:
         connection.execute(_OPEN_ATTEMPT, lost)
-    tried = _tried(claim) if fill else {}
+    tried = _columns_tried(claim) if fill else {}
     change = _FILLED if fill else _ATTEMPT
     attempts = {"own_trial": claim.trial, "newest": max(known, newest)}
     connection.execute(change, {**attempts, **tried})
 
 
-def _tried(claim: Claim) -> dict[str, str]:
+def _columns_tried(claim: Claim) -> dict[str, str]:
     """The configuration of a claim and its point in the unit cube, as columns."""
     return {
         "configuration": plain_json.dumps(dict(claim.configuration or {})),
@@ -226,14 +218,14 @@ def import_spool(
         if only is not None and row.id not in only:
             continue
         folder = inside(root, row.folder)
-        begun = _begun(folder, row)
+        claimed_last = _newest_claim(folder, row)
         unknown = row.configuration is None
-        if begun is None and unknown:
+        if claimed_last is None and unknown:
             continue  # nobody knows what gave these results
-        keys = {row.id} if begun is None else {row.id, begun.trial}
+        keys = {row.id} if claimed_last is None else {row.id, claimed_last.trial}
         # later attempts than the store knows: it was restored from a backup since
         ends = [e for e in results_in(folder) if e.trial in keys and e.attempt >= row.attempt]
-        claim = _claim(row) if begun is None else replace(begun, trial=row.id)
+        claim = _claim(row) if claimed_last is None else replace(claimed_last, trial=row.id)
         if ends or claim.attempt > row.attempt:
             with database.writing() as connection:
                 written = replay(database, connection, claim, ends, fence, fill=unknown)
@@ -242,19 +234,19 @@ def import_spool(
     return taken
 
 
-def _begun(folder: Path, row: Any) -> Claim | None:
+def _newest_claim(folder: Path, row: Any) -> Claim | None:
     """What was tried here last, if its file can be read and is about this trial.
 
     Its key may be another one: a row that a restored store lacked is made again under a new key.
     """
     try:
-        begun = read_trial(folder / TRIAL_FILE)
+        claim = read_trial(folder / TRIAL_FILE)
     except (Damaged, OSError):
         return None
-    own = (row.number, row.study, row.position, row.seed)
-    numbered = begun.number is not None
-    alike = numbered and own == (begun.number, begun.study, begun.index, begun.seed)
-    return begun if alike or begun.trial == row.id else None
+    identity = (row.number, row.study, row.position, row.seed)
+    numbered = claim.number is not None
+    alike = numbered and identity == (claim.number, claim.study, claim.index, claim.seed)
+    return claim if alike or claim.trial == row.id else None
 
 
 def _claim(row: Any) -> Claim:
@@ -272,24 +264,13 @@ def _claim(row: Any) -> Claim:
     )
 
 
-def is_imported(connection: Connection, round_id: int) -> bool:
-    """Whether every attempt of a round was made by another tool."""
+def is_imported(connection: Connection, of: ColumnElement[bool]) -> bool:
+    """Whether every attempt at these trials (`trial.c.round == 3`) was made by another tool."""
     hosts = (
         select(worker.c.host)
         .join(attempt, attempt.c.worker == worker.c.id)
-        .join(table, attempt.c.trial == table.c.id)
-        .where(table.c.round == round_id)
-        .distinct()
-    )
-    return connection.execute(hosts).scalars().all() == [_ELSEWHERE]
-
-
-def is_imported_trial(connection: Connection, key: int) -> bool:
-    """Whether another tool made this trial."""
-    hosts = (
-        select(worker.c.host)
-        .join(attempt, attempt.c.worker == worker.c.id)
-        .where(attempt.c.trial == key)
+        .join(trial, attempt.c.trial == trial.c.id)
+        .where(of)
         .distinct()
     )
     return connection.execute(hosts).scalars().all() == [_ELSEWHERE]
@@ -318,13 +299,13 @@ def keep_imported(database: Database, results: Results, command: str) -> str:
         keeper = add_retired(connection, _ELSEWHERE if results.imported else _KEPT)
         into = _Into(database, connection, record.id, record.directory, Fence(NEW, keeper))
         keys: dict[int, int] = {}
-        for own in trials:
-            keys[own.number or 0] = into.write(own, keys)
+        for trial in trials:
+            keys[trial.number or 0] = into.write(trial, keys)
         repeated = Counter[int]()
-        for own in repeats:
-            if own.parent in keys:
-                repeated[own.parent] += 1
-                into.write(own, keys, repeated[own.parent])
+        for trial in repeats:
+            if trial.parent in keys:
+                repeated[trial.parent] += 1
+                into.write(trial, keys, repeated[trial.parent])
         for text in results.notes:
             values = {"round": record.id, "written": time.time()}
             connection.execute(insert(note).values(values | {"text": as_column(text)}))
@@ -341,14 +322,15 @@ class _Into:
     directory: str
     fence: Fence
 
-    def write(self, own: Trial, keys: Mapping[int, int], repeat: int | None = None) -> int:
+    def write(self, trial: Trial, keys: Mapping[int, int], repeat: int | None = None) -> int:
         """Insert a trial with one attempt and its curves; its key."""
-        number = (own.number if repeat is None else own.parent) or 0
-        claim = replace(claim_of(own), folder=trial_folder(self.directory, number, repeat))
+        number = (trial.number if repeat is None else trial.parent) or 0
+        claim = replace(claim_of(trial), folder=trial_folder(self.directory, number, repeat))
         key = (
-            add_row(self.connection, self.round, claim, own.search, keys, command=own.command) or 0
+            add_row(self.connection, self.round, claim, trial.search, keys, command=trial.command)
+            or 0
         )
-        ended = Ended(key, 1, _outcome_of(own))
+        ended = Ended(key, 1, _outcome_of(trial))
         own_claim = replace(claim, trial=key)
         replay(self.database, self.connection, own_claim, [ended], self.fence)
         return key
@@ -391,12 +373,16 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
             if connection.execute(select(round_table.c.id)).first() is not None:
                 raise StoreError("rebuild.store_not_empty", shown=address.shown)
             places = {folder, default_root(address.path) if address.path is not None else folder}
-            told, torn = _conclusions(sorted(places))
-            made = _fill(database, connection, files, "" if root is None else str(folder))
-            journal.restore(connection, told)
-            _give_to_campaigns(connection, made.belongs)
+            conclusions, torn = _conclusions(sorted(places))
+            filled = _fill(database, connection, files, "" if root is None else str(folder))
+            journal.restore(connection, conclusions)
+            _give_to_campaigns(connection, filled.belongs)
             return Rebuilt(
-                made.rounds, made.trials, made.ended, (*made.unreadable, *torn), len(told)
+                filled.rounds,
+                filled.trials,
+                filled.ended,
+                (*filled.unreadable, *torn),
+                len(conclusions),
             )
     finally:
         database.close()
@@ -404,10 +390,10 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
 
 def _identity(folder: Path) -> str | None:
     try:
-        found = plain_json.read_object(folder / MARK).get("store")
+        identity = plain_json.read_object(folder / MARK).get("store")
     except (OSError, Damaged):
         return None
-    return found if isinstance(found, str) else None
+    return identity if isinstance(identity, str) else None
 
 
 @dataclass(frozen=True)
@@ -428,41 +414,41 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
     fence = Fence(NEW, add_retired(connection, "rebuilt"))
     for file in files:
         try:
-            found = read_round(file)
+            spooled = read_round(file)
         except (Damaged, OSError):
             unreadable.append(file)
             continue
         record = create_round(
             connection,
-            found.round,
-            found.objective,
-            found.meaning,
-            found.search,
-            found.command,
+            spooled.round,
+            spooled.objective,
+            spooled.meaning,
+            spooled.search,
+            spooled.command,
             folder=folder,
             directory=file.parent.name,
         )
-        if found.created:
+        if spooled.created:
             when = update(round_table).where(round_table.c.id == record.id)
-            connection.execute(when.values(created=found.created))
-        belongs[record.id] = found
+            connection.execute(when.values(created=spooled.created))
+        belongs[record.id] = spooled
         keys: dict[int, int] = {}  # number -> key, for the repeats, whose folders sort after
         for path in sorted(file.parent.glob(f"t*/{TRIAL_FILE}")):
             try:
-                own = read_trial(path)
+                claim = read_trial(path)
             except (Damaged, OSError):
                 unreadable.append(path)
                 continue
-            search = ADDED if own.index is None and own.number is not None else found.search
-            moved = own.folder != f"{file.parent.name}/{path.parent.name}"
-            key = None if moved else add_row(connection, record.id, own, search, keys)
+            search = ADDED if claim.index is None and claim.number is not None else spooled.search
+            moved = claim.folder != f"{file.parent.name}/{path.parent.name}"
+            key = None if moved else add_row(connection, record.id, claim, search, keys)
             if key is None:
                 unreadable.append(path)
                 continue
-            if own.number is not None:
-                keys[own.number] = key
+            if claim.number is not None:
+                keys[claim.number] = key
             ends = results_in(path.parent)
-            replay(database, connection, replace(own, trial=key), ends, fence)
+            replay(database, connection, replace(claim, trial=key), ends, fence)
             trials += 1
             ended += any(each.outcome.becomes in ENDED for each in ends)
     return _Filled(len(belongs), trials, ended, tuple(unreadable), belongs)
@@ -472,20 +458,20 @@ def _conclusions(places: list[Path]) -> tuple[list[version_1.Conclusion], tuple[
     """What was concluded: that about no round may stand in the store's own folder."""
     read = [journal.read(place) for place in places]
     known: dict[tuple[float, str], version_1.Conclusion] = {}
-    for one in (one for own, _ in read for one in own):
-        before = known.get((one.written, one.kind))
-        if before is None or before.version < one.version:  # each once, by its newest file
-            known[one.written, one.kind] = one
+    for conclusion in (conclusion for conclusions, _ in read for conclusion in conclusions):
+        before = known.get((conclusion.written, conclusion.kind))
+        if before is None or before.version < conclusion.version:  # each once, by its newest file
+            known[conclusion.written, conclusion.kind] = conclusion
     return [known[key] for key in sorted(known)], tuple(p for _, paths in read for p in paths)
 
 
 def _give_to_campaigns(connection: Connection, rounds: Mapping[int, SpooledRound]) -> None:
     """Make rounds their campaigns' again; files of version 1 say so by their names."""
     campaigns = {row.name: row.id for row in connection.execute(select(campaign))}
-    for key, found in rounds.items():
-        if found.campaign in campaigns:
-            own = update(round_table).where(round_table.c.id == key)
-            values = {"campaign": campaigns[found.campaign], "purpose": found.purpose}
-            connection.execute(own.values(values))
-    old = [key for key, found in rounds.items() if found.campaign is None]
+    for key, spooled in rounds.items():
+        if spooled.campaign in campaigns:
+            this_round = update(round_table).where(round_table.c.id == key)
+            values = {"campaign": campaigns[spooled.campaign], "purpose": spooled.purpose}
+            connection.execute(this_round.values(values))
+    old = [key for key, spooled in rounds.items() if spooled.campaign is None]
     version_1.adopt_rounds(connection, only=old)

@@ -128,13 +128,13 @@ class Results:
     @cached_property
     def _by_parent(self) -> dict[int | None, list[Trial]]:
         grouped: dict[int | None, list[Trial]] = {}
-        for own in self.recorded_repeats:
-            grouped.setdefault(own.parent, []).append(judged(self.objective, own))
+        for repeat in self.recorded_repeats:
+            grouped.setdefault(repeat.parent, []).append(judged(self.objective, repeat))
         return grouped
 
     def best(self, **scientific: Value) -> Trial:
         """The best completed trial, over all studies or under these scientific values."""
-        allowed = {study.number for study in self._chosen(scientific)}
+        allowed = {study.number for study in self._choose(scientific)}
         for trial in self._ranked:
             if trial.study in allowed:
                 return trial
@@ -151,10 +151,10 @@ class Results:
 
     def of(self, study: Study | int) -> tuple[Trial, ...]:
         """The trials of one study, by number."""
-        own = self.rows_of(study)
+        rows = self.rows_of(study)
         number = study if isinstance(study, int) else study.number
         waiting = (trial for trial in self.waiting if trial.study == number)
-        return tuple(sorted((*own, *waiting), key=_number)) if self.waiting else own
+        return tuple(sorted((*rows, *waiting), key=_number)) if self.waiting else rows
 
     def rows_of(self, study: Study | int) -> tuple[Trial, ...]:
         """The trials of one study that have a row in the store, by number."""
@@ -171,13 +171,13 @@ class Results:
 
     def trial(self, number: int) -> Trial:
         """The trial of this number."""
-        found = self._by_number.get(number)
-        if found is None and self.waiting:
+        match = self._by_number.get(number)
+        if match is None and self.waiting:
             place = bisect_left(self.waiting, number, key=_number)
-            found = self.waiting[place] if place < len(self.waiting) else None
-        if found is None or found.number != number:
+            match = self.waiting[place] if place < len(self.waiting) else None
+        if match is None or match.number != number:
             known = (*self.rows, *self.waiting[:1], *self.waiting[-1:])
-            numbers = [own.number for own in known if own.number is not None]
+            numbers = [each.number for each in known if each.number is not None]
             raise NotFound(
                 "trial.not_found",
                 round=self.round.name,
@@ -186,7 +186,7 @@ class Results:
                 last=max(numbers, default=None),
                 remedy=ShowRound(self.round.name),
             )
-        return found
+        return match
 
     def repeats(self, trial: Trial | int) -> tuple[Trial, ...]:
         """The repeats of a trial, in the order they were asked for."""
@@ -195,13 +195,13 @@ class Results:
 
     def curves(self, trial: Trial | int, metric: str) -> Curve:
         """One metric of one trial."""
-        own = self.trial(trial) if isinstance(trial, int) else trial
-        curve = own.curves.only(metric)
+        chosen = self.trial(trial) if isinstance(trial, int) else trial
+        curve = chosen.curves.only(metric)
         if curve is None:
-            logged = list(own.curves)
+            logged = list(chosen.curves)
             raise NotFound(
                 "metric.not_found",
-                trial=own.number,
+                trial=chosen.number,
                 metric=metric,
                 near=nearest(metric, logged),
                 logged=logged,
@@ -211,11 +211,11 @@ class Results:
     @cached_property
     def counts(self) -> Mapping[Status, int]:
         """How many trials have each status; statuses without any are left out."""
-        return _counted(self.rows, len(self.waiting))
+        return _count(self.rows, len(self.waiting))
 
     def counts_of(self, study: Study | int) -> Mapping[Status, int]:
         """How many trials of one study have each status; as many of every study still wait."""
-        return _counted(self.rows_of(study), len(self.waiting) // len(self.studies))
+        return _count(self.rows_of(study), len(self.waiting) // len(self.studies))
 
     @property
     def infeasible_fraction(self) -> float:
@@ -267,7 +267,7 @@ class Results:
         """The verdict card a notebook shows."""
         return card(self)
 
-    def _chosen(self, scientific: Mapping[str, Value]) -> list[Study]:
+    def _choose(self, scientific: Mapping[str, Value]) -> list[Study]:
         """The studies of these scientific values; refuses a name or value the round has not."""
         names = list(dict.fromkeys(name for study in self.studies for name in study.scientific))
         for name in scientific:
@@ -292,7 +292,7 @@ class Results:
         return chosen
 
 
-def _counted(trials: Iterable[Trial], waiting: int) -> dict[Status, int]:
+def _count(trials: Iterable[Trial], waiting: int) -> dict[Status, int]:
     counts: dict[Status, int] = {}
     for trial in trials:
         counts[trial.status] = counts.get(trial.status, 0) + 1
@@ -342,8 +342,8 @@ class Repeats:
         if objective == self.objective:
             return self
         results = self.results.with_objective(objective)
-        alike = {own.identity: own for own in results.repeats(self.of)}
-        trials = tuple(alike.get(own.identity, own) for own in self.trials)
+        alike = {repeat.identity: repeat for repeat in results.repeats(self.of)}
+        trials = tuple(alike.get(repeat.identity, repeat) for repeat in self.trials)
         return Repeats(results.trial(self.of.number or 0), trials, results)
 
     def __len__(self) -> int:
@@ -365,11 +365,11 @@ def same_curves(trials: Sequence[Trial], metric: str) -> bool | None:
     A metric on a coarse grid, such as an accuracy of 50 examples, gives one value twice by chance.
     """
     curves = [c for trial in trials if (c := trial.curves.only(metric)) is not None]
-    if len(curves) < 2 or min(len(own) for own in curves) < 2:
+    if len(curves) < 2 or min(len(each) for each in curves) < 2:
         return None
-    if len({len(own) for own in curves}) > 1:
+    if len({len(each) for each in curves}) > 1:
         return False
-    rows = np.array([own.values for own in curves], dtype=float)
+    rows = np.array([each.values for each in curves], dtype=float)
     finite = np.isfinite(rows).all(axis=0)
     return all(identical(column) for column in rows[:, finite].T)
 

@@ -24,13 +24,20 @@ from tunewright.store import plain_json
 from tunewright.store.claims import (
     Suggestions,
     add_missing,
-    begun_on_disk,
     first_positions,
     positions,
+    positions_on_disk,
     set_made,
 )
-from tunewright.store.database import Database, beside
-from tunewright.store.plain_json import LONGEST_TEXT, storable
+from tunewright.store.database import Database
+from tunewright.store.plain_json import (
+    LONGEST_TEXT,
+    meaning_data,
+    meaning_from,
+    objective_data,
+    objective_from,
+    storable,
+)
 from tunewright.store.schema import campaign as campaign_table, round_table, trial
 from tunewright.store.trial import Status, split_seed
 
@@ -42,37 +49,6 @@ _ROUNDS = select(round_table, campaign_table.c.name.label("of_campaign")).outerj
 )
 _PRESENT = ~round_table.c.name.startswith(REMOVED)
 Adopt = Callable[[Connection, int], None]
-
-
-def objective_data(objective: Objective) -> dict[str, Any]:
-    """The objective as plain JSON data."""
-    return {
-        "metric": objective.metric,
-        "minimize": objective.minimize,
-        "at": objective.at,
-        "subject_to": {name: list(limit) for name, limit in objective.subject_to.items()},
-    }
-
-
-def objective_from(data: Mapping[str, Any]) -> Objective:
-    """The objective that plain data means."""
-    limits = {name: (limit[0], limit[1]) for name, limit in data["subject_to"].items()}
-    return Objective(data["metric"], data["minimize"], data["at"], limits)
-
-
-def meaning_data(meaning: Meaning) -> dict[str, Any]:
-    """The meanings as plain JSON data."""
-    means = {
-        name: list(spelled) if isinstance(spelled, tuple) else spelled
-        for name, spelled in meaning.means.items()
-    }
-    found: dict[str, Any] = {"means": means, "off": dict(meaning.off)}
-    return {**found, "deterministic": True} if meaning.deterministic else found
-
-
-def meaning_from(data: Mapping[str, Any]) -> Meaning:
-    """The meanings that plain data means."""
-    return Meaning(data["means"], data["off"], data.get("deterministic", False))
 
 
 @dataclass(frozen=True)
@@ -120,16 +96,16 @@ def begin(
         if before is not None:
             _refuse_changes(before, round, objective, search)
             count = max(count, before.round.trials_per_study)  # all that were declared are kept
-        made = count
+        rows_now = count
         if ahead or suggestions is None:
-            made = _made_first(database, connection, before, round, count, folder)
+            rows_now = _positions_needed(database, connection, before, round, count, folder)
     # computed before the write lock is taken, since a search may take its time
-    points = {s.number: suggestions(s, made) if suggestions else None for s in round.studies}
+    points = {s.number: suggestions(s, rows_now) if suggestions else None for s in round.studies}
     with database.writing() as connection:
         database.alone(connection)
-        found = _find(connection, round.name)
-        if found is None:
-            found = create_round(
+        record_now = _find(connection, round.name)
+        if record_now is None:
+            record_now = create_round(
                 connection,
                 round,
                 objective=objective,
@@ -141,32 +117,32 @@ def begin(
             continued = False
         else:
             if before is None:  # another process was quicker
-                _refuse_changes(found, round, objective, search)
-            count = max(count, found.round.trials_per_study)
+                _refuse_changes(record_now, round, objective, search)
+            count = max(count, record_now.round.trials_per_study)
             continued = True
-            _amend(connection, found, round, meaning, count, folder or found.folder)
+            _amend(connection, record_now, round, meaning, count, folder or record_now.folder)
         if adopt is not None:
-            adopt(connection, found.id)
+            adopt(connection, record_now.id)
         add_missing(
             connection,
-            found.id,
-            directory=found.directory,
+            record_now.id,
+            directory=record_now.directory,
             round=round,
             search=search,
-            count=made,
+            count=rows_now,
             points=points,
         )
         # workers may have made more rows since this round was looked at
-        rows = found.made
+        rows = record_now.made
         if rows is None and before is not None and before.made is not None:
-            rows = found.round.trials_per_study
-        set_made(connection, found.id, max(made, rows or 0), count)
+            rows = record_now.round.trials_per_study
+        set_made(connection, record_now.id, max(rows_now, rows or 0), count)
         record = _find(connection, round.name)
     assert record is not None
     return replace(record, continued=continued)
 
 
-def _made_first(
+def _positions_needed(
     database: Database,
     connection: Connection,
     before: RoundRecord | None,
@@ -177,11 +153,10 @@ def _made_first(
     """How many positions of each study need a row when the round begins, or continues."""
     if before is None:
         return min(count, positions(round))
-    path, own = database.address.path, folder or before.folder
-    root = Path(own) if own else None if path is None else beside(path, ".trials")
+    root = database.root_of(folder or before.folder)
     place = None if root is None else inside(root, before.directory)
     known = first_positions(connection, before.id, before.round, count, before.made)
-    return max(known, begun_on_disk(place, before.round) if known < count else 0)
+    return max(known, positions_on_disk(place, before.round) if known < count else 0)
 
 
 def find(database: Database, name: str) -> RoundRecord:
@@ -217,8 +192,8 @@ def objective_of(database: Database, trial_id: int) -> Objective:
         .where(trial.c.id == trial_id)
     )
     with database.reading() as connection:
-        found = connection.execute(chosen).scalar_one()
-    return objective_from(plain_json.loads(found, f"the round of trial {trial_id}"))
+        objective = connection.execute(chosen).scalar_one()
+    return objective_from(plain_json.loads(objective, f"the round of trial {trial_id}"))
 
 
 def keys_of(database: Database, round_id: int, numbers: Sequence[int]) -> dict[int, int]:
@@ -235,8 +210,8 @@ def keys_of(database: Database, round_id: int, numbers: Sequence[int]) -> dict[i
 
 def set_purpose(connection: Connection, key: int, purpose: str) -> None:
     """What a round of no campaign is for: the answer of a probe."""
-    own = (round_table.c.id == key) & round_table.c.campaign.is_(None)
-    connection.execute(update(round_table).where(own).values(purpose=purpose))
+    this_round = (round_table.c.id == key) & round_table.c.campaign.is_(None)
+    connection.execute(update(round_table).where(this_round).values(purpose=purpose))
 
 
 def _find(connection: Connection, name: str) -> RoundRecord | None:
@@ -259,8 +234,8 @@ def _record(connection: Connection, row: Any) -> RoundRecord:
         kept = (row.search, row.directory, row.folder, row.command, row.purpose)
         if not all(isinstance(text, str) for text in kept):
             raise TypeError("a number in place of text")
-        made = row.made
-        if made is not None and not (type(made) is int and 0 <= made <= round.trials_per_study):
+        rows = row.made
+        if rows is not None and not (type(rows) is int and 0 <= rows <= round.trials_per_study):
             raise ValueError("not a number of rows")
     counts: dict[Status, int] = {status: count for status, count in connection.execute(counted)}
     if row.made is not None:
@@ -308,7 +283,7 @@ def create_round(
     directory: str | None = None,
 ) -> RoundRecord:
     """Insert a round without trials; `directory` is that of an older store."""
-    made = insert(round_table).values(
+    new_row = insert(round_table).values(
         name=round.name,
         definition=plain_json.dumps(as_data(round)),
         objective=plain_json.dumps(objective_data(objective)),
@@ -321,7 +296,7 @@ def create_round(
         command=storable(command, LONGEST_TEXT),
         created=time.time(),
     )
-    (key,) = connection.execute(made).inserted_primary_key or (None,)
+    (key,) = connection.execute(new_row).inserted_primary_key or (None,)
     assert key is not None
     if directory is None:
         connection.execute(
@@ -336,7 +311,7 @@ def create_round(
 
 def _amend(
     connection: Connection,
-    found: RoundRecord,
+    before: RoundRecord,
     round: Round,
     meaning: Meaning,
     count: int,
@@ -346,7 +321,7 @@ def _amend(
     definition = as_data(round) | {"trials_per_study": count}
     connection.execute(
         update(round_table)
-        .where(round_table.c.id == found.id)
+        .where(round_table.c.id == before.id)
         .values(
             definition=plain_json.dumps(definition),
             meaning=plain_json.dumps(meaning_data(meaning)),

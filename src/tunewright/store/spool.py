@@ -27,14 +27,14 @@ from tunewright.snapshot import flush
 from tunewright.store.claims import trial_folder
 from tunewright.store.database import make_folder, opener
 from tunewright.store.outcome import Ended, check_fields, outcome_data, outcome_from
-from tunewright.store.plain_json import read_object
-from tunewright.store.rounds import (
-    RoundRecord,
+from tunewright.store.plain_json import (
     meaning_data,
     meaning_from,
     objective_data,
     objective_from,
+    read_object,
 )
+from tunewright.store.rounds import RoundRecord
 from tunewright.store.trial import Claim
 
 REMOVED_FILE = "removed.json"  # in the folder of a round that was removed
@@ -92,13 +92,13 @@ def read_result(path: Path) -> Ended:
 
 def results_in(folder: Path) -> list[Ended]:
     """The whole results in a trial folder, by attempt; torn ones are skipped."""
-    found = []
+    results = []
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         for path in folder.iterdir():
             if _RESULT.fullmatch(path.name):
                 with contextlib.suppress(Damaged, OSError):
-                    found.append(read_result(path))
-    return sorted(found, key=lambda result: result.attempt)
+                    results.append(read_result(path))
+    return sorted(results, key=lambda result: result.attempt)
 
 
 def write_trial(folder: Path, claim: Claim, flushed: bool = True) -> Path:
@@ -172,10 +172,10 @@ def numbered(name: str) -> tuple[int, int | None]:
     >>> numbered("t000012"), numbered("t000012.repeat3")
     ((12, None), (12, 3))
     """
-    found = _FOLDER.fullmatch(name)
-    if found is None:
+    match = _FOLDER.fullmatch(name)
+    if match is None:
         raise StoreError("spool.not_a_trial_folder", name=name)
-    number, repeat = found.groups()
+    number, repeat = match.groups()
     return int(number), None if repeat is None else int(repeat)
 
 

@@ -21,7 +21,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from sqlalchemy import Connection
@@ -59,6 +58,7 @@ from tunewright.store.read_round import Attempt, Snapshot
 from tunewright.store.replay import Imported
 from tunewright.store.results import Results
 from tunewright.store.rounds import RoundRecord
+from tunewright.store.schema import trial as table
 from tunewright.store.trial import Claim, Trial
 from tunewright.store.user_requests import Note, Removed, Renamed, Stops
 
@@ -90,12 +90,7 @@ class Store:
         """Use it for a block."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close it."""
         self.close()
 
@@ -151,6 +146,10 @@ class Store:
         """The folder of trials, made and marked as this store's: `<store>.trials/`, or `folder`."""
         return opening.trial_root(self._database, self.identity, folder)
 
+    def root_of(self, round: RoundRecord) -> Path:
+        """The folder of trials of a round: the one that it names, else the store's."""
+        return self.trial_root(Path(round.folder) if round.folder else None)
+
     # rounds
 
     def begin(
@@ -197,7 +196,7 @@ class Store:
             ahead=ahead,
         )
         if self.path is not None or record.folder:
-            root = self.trial_root(Path(record.folder) if record.folder else None)
+            root = self.root_of(record)
             spool.write_round(rounds.inside(root, record.directory), record)
         if not record.continued:
             try:
@@ -220,25 +219,19 @@ class Store:
 
     def remove(self, name: str) -> Removed:
         """Take a round out of every list; `bring_back` undoes it."""
-        return user_requests.remove(self._database, self.round(name), self._default_root)
+        return user_requests.remove(self._database, self.round(name))
 
     def removed(self) -> list[Removed]:
         """The rounds that were removed, the newest first."""
-        return user_requests.removed(self._database, self._default_root)
+        return user_requests.removed(self._database)
 
     def bring_back(self, name: str) -> Removed:
         """Undo the newest removal of a round of this name."""
-        return user_requests.bring_back(self._database, name, self._default_root)
+        return user_requests.bring_back(self._database, name)
 
     def rename(self, old: str, new: str) -> Renamed:
         """Give a round another name."""
-        return user_requests.rename(self._database, self.round(old), new, self._default_root)
-
-    @property
-    def _default_root(self) -> Path | None:
-        """The folder of trials of rounds that name none; None: a server has none."""
-        path = self._database.address.path
-        return None if path is None else opening.default_root(path)
+        return user_requests.rename(self._database, self.round(old), new)
 
     # who runs it
 
@@ -282,9 +275,9 @@ class Store:
             taken = leases.take_back(self._database, round_id, dead)
             if root is None or not taken:
                 return taken
-            keys = {one.trial for one in taken}
-            found = {one.trial: one.status for one in self.import_spool(round_id, root, keys)}
-        return [replace(one, ended_as=found.get(one.trial)) for one in taken]
+            keys = {each.trial for each in taken}
+            statuses = {each.trial: each.status for each in self.import_spool(round_id, root, keys)}
+        return [replace(each, ended_as=statuses.get(each.trial)) for each in taken]
 
     def import_spool(
         self, round_id: int, root: Path, only: Collection[int] | None = None
@@ -375,7 +368,7 @@ class Store:
         """A round as recorded, judged by its objective."""
         with self._database.reading() as connection:
             record = self.round(name)
-            elsewhere = replay.is_imported(connection, record.id)
+            elsewhere = replay.is_imported(connection, table.c.round == record.id)
             trials, repeats = reading.read_trials(self._database, record, not elsewhere)
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
@@ -383,7 +376,7 @@ class Store:
         return replace(
             self._as_results(record, trials, repeats),
             waiting=reading.Waiting.of(record),
-            root=record.folder or str(self._default_root or ""),
+            root=str(self._database.root_of(record.folder) or ""),
             notes=written,
             origins=origins,
             imported=elsewhere,
@@ -424,21 +417,22 @@ class Store:
 
     def trial(self, key: int) -> Trial:
         """One trial or repeat by its identity, judged by the objective of its round."""
-        with self._database.reading() as connection:
-            elsewhere = replay.is_imported_trial(connection, key)
-        found = reading.read_trial(self._database, key, not elsewhere)
-        if found is None:
+        trial = reading.read_trial(self._database, key, not self._is_imported(key))
+        if trial is None:
             raise NotFound("trial.no_such_key", key=key, url=self.url)
-        return judged(rounds.objective_of(self._database, key), found)
+        return judged(rounds.objective_of(self._database, key), trial)
 
     def finished(self, round_id: int) -> list[int]:
         """The identities of a round's trials that completed or were pruned, repeats left out."""
-        return reading.finished_keys(self._database, round_id)
+        return reading.keys_of_finished(self._database, round_id)
 
     def is_imported(self, trial: Trial) -> bool:
         """Whether another tool made this trial."""
+        return self._is_imported(trial.identity)
+
+    def _is_imported(self, key: int) -> bool:
         with self._database.reading() as connection:
-            return replay.is_imported_trial(connection, trial.identity)
+            return replay.is_imported(connection, table.c.id == key)
 
     def batches(self, claim: Claim) -> list[bytes]:
         """The stored batches of this attempt, in order."""
@@ -475,7 +469,7 @@ class Store:
         return user_requests.stops(self._database, round_id)
 
     def clear_stops(self, round_id: int, number: int | None = None) -> None:
-        """Forget a wish that was honoured: one trial's, or every one of the round."""
+        """Forget an honoured stop request: one trial's, or every one of the round."""
         user_requests.clear_stops(self._database, round_id, number)
 
     # what was concluded from trials

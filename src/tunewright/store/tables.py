@@ -108,8 +108,8 @@ def _curve_columns(results: Results) -> dict[str, list[Any]]:
                 if curve.sd is not None
                 else [None] * len(curve)
             )
-            sds += [None if one is None else one.sd for one in known]
-            ns += [None if one is None else one.n for one in known]
+            sds += [None if point is None else point.sd for point in known]
+            ns += [None if point is None else point.n for point in known]
     columns = {"trial": numbers, "step": steps, "metric": metrics, "value": values}
     uncertain = any(sd is not None for sd in sds)
     return columns | ({"sd": sds, "n": ns} if uncertain else {})
@@ -238,8 +238,8 @@ def _studies(results: Results) -> markup.Table | None:
         ranked = [t for t in results.rows_of(study) if t.value is not None]
         sign = results.objective.sign
         best: Trial | None = max(ranked, key=lambda t: sign * (t.value or 0.0), default=None)
-        shown = "-" if best is None else words.number(best.value)
-        rows.append((study.label, shown, "-" if best is None else best.number))
+        value = "-" if best is None else words.number(best.value)
+        rows.append((study.label, value, "-" if best is None else best.number))
     names = ("study", "best", "trial")
     columns = tuple(Message(f"card.label.{name}").text for name in names)
     return markup.Table(columns, tuple(rows))

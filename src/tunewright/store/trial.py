@@ -75,9 +75,9 @@ class Trial:
 
     def __repr__(self) -> str:
         """What became of it and its configuration, on one line; without curves."""
-        shown = words.settings(dict(list(self.configuration.items())[:_MOST_SHOWN]))
+        settings = words.settings(dict(list(self.configuration.items())[:_MOST_SHOWN]))
         more = ", ..." if len(self.configuration) > _MOST_SHOWN else ""
-        return words.one_line(f"<{self._headline} ({shown}{more})>")
+        return words.one_line(f"<{self._headline} ({settings}{more})>")
 
     def _repr_html_(self) -> str:
         """A card for a notebook: what became of it, its configuration, what it took."""
@@ -88,16 +88,16 @@ class Trial:
             "attempts": self.attempts if self.attempts > 1 else None,
         }
         facts = {**dict(self.configuration)}
-        said = [str(self.reason or "")]
-        said += [f"{Message(f'card.label.{n}')}: {v}" for n, v in labels.items() if v is not None]
+        lines = [str(self.reason or "")]
+        lines += [f"{Message(f'card.label.{n}')}: {v}" for n, v in labels.items() if v is not None]
         again = [(self.command, "")] if self.command else []
-        return markup.card(self._headline, said, facts=facts, actions=again)
+        return markup.card(self._headline, lines, facts=facts, actions=again)
 
     def bound_of(self, metric: str) -> float | None:
         """The best value of a metric that it could still reach when it was pruned, if known."""
         facts = self.reason.facts if self.status == "pruned" and self.reason is not None else {}
-        found = facts.get("bound") if facts.get("metric") == metric else None
-        return float(found) if isinstance(found, int | float) else None
+        bound = facts.get("bound") if facts.get("metric") == metric else None
+        return float(bound) if isinstance(bound, int | float) else None
 
     @property
     def ended(self) -> bool:
@@ -148,7 +148,7 @@ def trial_seed(round_seed: int, index: int) -> int:
     return derived(round_seed, "trial", index)
 
 
-def added_seed(round_seed: int, number: int) -> int:
+def seed_of_added(round_seed: int, number: int) -> int:
     """The seed of a trial added by hand, which has no index."""
     return derived(round_seed, "added", number)
 
@@ -189,15 +189,15 @@ def selected(root: Path | str, trial: Trial, objective: Objective | None = None)
         return None
     folder, wanted = Path(root, trial.folder), trial.best_step
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-    kept = [found for path in (folder, *inside) for found in snapshot.listed(path)]
+    kept = [each for path in (folder, *inside) for each in snapshot.listed(path)]
     if not kept:
         return None
     worth = {} if objective is None else _losses(trial, objective, {s.step for s in kept})
 
-    def rank(found: snapshot.Snapshot) -> tuple[bool, float, int, int, int]:
-        loss = worth.get(found.step, np.inf)
-        distance = abs(found.step - wanted)
-        return distance != 0, loss, distance, -found.step, -found.attempt
+    def rank(each: snapshot.Snapshot) -> tuple[bool, float, int, int, int]:
+        loss = worth.get(each.step, np.inf)
+        distance = abs(each.step - wanted)
+        return distance != 0, loss, distance, -each.step, -each.attempt
 
     chosen = min(kept, key=rank)
     return Selected(chosen.path, chosen.step, wanted)

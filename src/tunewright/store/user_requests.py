@@ -28,7 +28,7 @@ from tunewright.messages import Message
 from tunewright.store import plain_json
 from tunewright.store.database import Database, when
 from tunewright.store.journal import leave, leave_all_again
-from tunewright.store.outcome import encode, stored_message
+from tunewright.store.outcome import encode, read_message
 from tunewright.store.plain_json import LONGEST_TEXT, storable
 from tunewright.store.rounds import REMOVED, RoundRecord, every, find
 from tunewright.store.schema import (
@@ -95,7 +95,7 @@ def _from_column(text: str) -> str | Message:
     >>> _from_column('{"code": "see line 3"}')
     '{"code": "see line 3"}'
     """
-    return stored_message(text) or text
+    return read_message(text) or text
 
 
 def ask_stop(database: Database, round_id: int, number: int | None) -> None:
@@ -107,18 +107,18 @@ def ask_stop(database: Database, round_id: int, number: int | None) -> None:
 def stops(database: Database, round_id: int) -> Stops:
     """Which trials of a round are to be stopped."""
     with database.reading() as connection:
-        wishes = select(stop_table.c.number).where(stop_table.c.round == round_id)
-        asked = set(connection.execute(wishes).scalars())
-    return Stops(None in asked, frozenset(number for number in asked if number is not None))
+        requests = select(stop_table.c.number).where(stop_table.c.round == round_id)
+        numbers = set(connection.execute(requests).scalars())
+    return Stops(None in numbers, frozenset(number for number in numbers if number is not None))
 
 
 def clear_stops(database: Database, round_id: int, number: int | None) -> None:
-    """Forget a wish that was honoured: that for one trial, or (None) every one of the round."""
-    wish = delete(stop_table).where(stop_table.c.round == round_id)
+    """Forget an honoured stop request: that for one trial, or (None) every one of the round."""
+    requests = delete(stop_table).where(stop_table.c.round == round_id)
     if number is not None:
-        wish = wish.where(stop_table.c.number == number)
+        requests = requests.where(stop_table.c.number == number)
     with database.writing() as connection:
-        connection.execute(wish)
+        connection.execute(requests)
 
 
 @dataclass(frozen=True)
@@ -142,11 +142,8 @@ class Renamed:
     continued_by: tuple[str, ...] = ()  # rounds that continue it, which now name the new one
 
 
-def remove(database: Database, record: RoundRecord, default: Path | None) -> Removed:
-    """Take a round out of the store's lists; refused where something rests on it.
-
-    `default` is the folder of trials of rounds that name none; None: there is none.
-    """
+def remove(database: Database, record: RoundRecord) -> Removed:
+    """Take a round out of the store's lists; refused where something rests on it."""
     problems = list(_rests_on(database, record))
     if problems:
         first = problems[0].facts.get("rounds")
@@ -155,16 +152,16 @@ def remove(database: Database, record: RoundRecord, default: Path | None) -> Rem
     now = time.time()
     hidden = f"{REMOVED}{now:.6f}{_DIVIDER}{record.name}"
     with database.writing() as connection:
-        own = update(round_table).where(round_table.c.id == record.id)
-        connection.execute(own.values(name=hidden))
+        this_round = update(round_table).where(round_table.c.id == record.id)
+        connection.execute(this_round.values(name=hidden))
     # after the commit: between the two a rebuilt store has the round again, and nothing is lost
-    root = Path(record.folder) if record.folder else default
+    root = database.root_of(record.folder)
     if root is not None and (root / record.directory).is_dir():
         write_checked(root / record.directory / REMOVED_FILE, {"name": record.name, "when": now})
-    return next(one for one in removed(database, default) if one.key == record.id)
+    return next(each for each in removed(database) if each.key == record.id)
 
 
-def removed(database: Database, default: Path | None) -> list[Removed]:
+def removed(database: Database) -> list[Removed]:
     """Every removed round, the newest first."""
     counted = (
         select(func.count())
@@ -174,15 +171,15 @@ def removed(database: Database, default: Path | None) -> list[Removed]:
     chosen = select(round_table).add_columns(counted.label("trials"))
     with database.reading() as connection:
         rows = connection.execute(chosen.where(round_table.c.name.startswith(REMOVED))).all()
-    found = []
+    rounds = []
     for row in rows:
         moment, _, name = row.name.removeprefix(REMOVED).partition(_DIVIDER)
         at = when(float(moment))
-        root = Path(row.folder) if row.folder else default
+        root = database.root_of(row.folder)
         place = None if root is None else root / row.directory
         folder = "" if place is None or not place.is_dir() else str(place)
-        found.append(Removed(name, at, row.trials + _waiting(row), folder, row.id))
-    return sorted(found, key=lambda one: one.removed, reverse=True)
+        rounds.append(Removed(name, at, row.trials + _waiting(row), folder, row.id))
+    return sorted(rounds, key=lambda each: each.removed, reverse=True)
 
 
 def _waiting(row: Any) -> int:
@@ -195,60 +192,59 @@ def _waiting(row: Any) -> int:
     return (round.trials_per_study - int(row.made)) * len(round.studies)
 
 
-def bring_back(database: Database, name: str, default: Path | None) -> Removed:
-    """Undo the newest removal of a round of this name; refused where the name is in use.
-
-    `default` is the folder of trials of rounds that name none.
-    """
-    known = removed(database, default)
-    found = next((one for one in known if one.name == name), None)
-    if found is None:
-        names = sorted({one.name for one in known})
+def bring_back(database: Database, name: str) -> Removed:
+    """Undo the newest removal of a round of this name; refused where the name is in use."""
+    known = removed(database)
+    newest = next((each for each in known if each.name == name), None)
+    if newest is None:
+        names = sorted({each.name for each in known})
         raise NotFound("removed.not_found", name=name, known=names)
     with database.writing() as connection:
         database.alone(connection)
         _refuse_taken(connection, name)
-        if found.folder:
-            Path(found.folder, REMOVED_FILE).unlink(missing_ok=True)
-        own = update(round_table).where(round_table.c.id == found.key)
-        connection.execute(own.values(name=name))
-    return found
+        if newest.folder:
+            Path(newest.folder, REMOVED_FILE).unlink(missing_ok=True)
+        this_round = update(round_table).where(round_table.c.id == newest.key)
+        connection.execute(this_round.values(name=name))
+    return newest
 
 
-def rename(database: Database, record: RoundRecord, new: str, default: Path | None) -> Renamed:
+def rename(database: Database, record: RoundRecord, new: str) -> Renamed:
     """Give a round another name, in the rounds that continue it and in its replicates too."""
     if problem := name_problem(new):
         raise Misuse("round.bad_name", problem=problem.to_data())
     if record.campaign:
         raise Misuse("rename.in_campaign", round=record.name, campaign=record.campaign)
-    others = [one for one in every(database) if one.id != record.id]
-    own_replicates = [one for one in others if is_replicate(one.name, record.name)]
+    others = [each for each in every(database) if each.id != record.id]
+    own_replicates = [each for each in others if is_replicate(each.name, record.name)]
     changes = {record.name: new}
-    changes |= {one.name: new + one.name.removeprefix(record.name) for one in own_replicates}
-    later = [one for one in others if one.round.continues in changes]
+    changes |= {each.name: new + each.name.removeprefix(record.name) for each in own_replicates}
+    later = [each for each in others if each.round.continues in changes]
     with database.writing() as connection:
         database.alone(connection)
         for name in changes.values():
             _refuse_taken(connection, name)
-        for one in {r.id: r for r in (record, *own_replicates, *later)}.values():
+        for each in {r.id: r for r in (record, *own_replicates, *later)}.values():
             now = replace(
-                one.round,
-                name=changes.get(one.name, one.name),
-                continues=changes.get(one.round.continues, one.round.continues),
+                each.round,
+                name=changes.get(each.name, each.name),
+                continues=changes.get(each.round.continues, each.round.continues),
             )
             values = {"name": now.name, "definition": plain_json.dumps(as_data(now))}
-            connection.execute(update(round_table).where(round_table.c.id == one.id).values(values))
+            connection.execute(
+                update(round_table).where(round_table.c.id == each.id).values(values)
+            )
         database.afterwards(lambda: leave_all_again(database))
-    for one in (record, *own_replicates, *later):
-        now_named = find(database, changes.get(one.name, one.name))
-        folder = Path(one.folder) if one.folder else default
-        if folder is not None and (folder / one.directory).is_dir():
-            write_round(folder / one.directory, now_named)
+    for each in (record, *own_replicates, *later):
+        now_named = find(database, changes.get(each.name, each.name))
+        folder = database.root_of(each.folder)
+        if folder is not None and (folder / each.directory).is_dir():
+            write_round(folder / each.directory, now_named)
     return Renamed(
         record.name,
         new,
-        tuple(changes[one.name] for one in own_replicates),
-        tuple(changes.get(one.name, one.name) for one in later),
+        tuple(changes[each.name] for each in own_replicates),
+        tuple(changes.get(each.name, each.name) for each in later),
     )
 
 
@@ -264,10 +260,10 @@ def is_replicate(name: str, of: str) -> bool:
 def _rests_on(database: Database, record: RoundRecord) -> Iterator[Message]:
     """Why a round cannot be removed."""
     others = every(database)
-    later = [one.name for one in others if one.round.continues == record.name]
+    later = [each.name for each in others if each.round.continues == record.name]
     if later:
         yield Message("remove.continued", {"round": record.name, "rounds": later})
-    again = [one.name for one in others if is_replicate(one.name, record.name)]
+    again = [each.name for each in others if is_replicate(each.name, record.name)]
     if again:
         yield Message("remove.has_replicates", {"round": record.name, "rounds": again})
     if record.campaign:
@@ -280,11 +276,13 @@ def _rests_on(database: Database, record: RoundRecord) -> Iterator[Message]:
 
 def _launches(connection: Connection, key: int) -> int:
     """How many launches and baselines are about trials of a round."""
-    own = select(trial.c.id).where(trial.c.round == key)
-    about = or_(launch.c.round == key, launch.c.candidate.in_(own), launch.c.baseline.in_(own))
-    made = connection.execute(select(func.count()).select_from(launch).where(about)).scalar_one()
-    kept = select(func.count()).select_from(baseline).where(baseline.c.trial.in_(own))
-    return int(made) + int(connection.execute(kept).scalar_one())
+    trials = select(trial.c.id).where(trial.c.round == key)
+    about = or_(
+        launch.c.round == key, launch.c.candidate.in_(trials), launch.c.baseline.in_(trials)
+    )
+    launches = select(func.count()).select_from(launch).where(about)
+    baselines = select(func.count()).select_from(baseline).where(baseline.c.trial.in_(trials))
+    return sum(int(connection.execute(count).scalar_one()) for count in (launches, baselines))
 
 
 def _refuse_taken(connection: Connection, name: str) -> None:

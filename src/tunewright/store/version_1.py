@@ -70,101 +70,101 @@ def document(
     place: Mapping[str, Any] | None,
 ) -> Conclusion:
     """The conclusion of a document: `about` is its round, `place` the evaluated trial."""
-    told = _KINDS[payload["kind"]] if kind == "finding" else kind
-    made = _ROWS[told](payload)
-    if told in ("launch", "evaluation", "note"):
-        made["round"] = about
-    if told == "evaluation":
-        made["trial"] = place
-    if told == "campaign":
-        made["created"] = written
-    return Conclusion(told, key, written, made, version=1)
+    table = _KINDS[payload["kind"]] if kind == "finding" else kind
+    row = _ROWS[table](payload)
+    if table in ("launch", "evaluation", "note"):
+        row["round"] = about
+    if table == "evaluation":
+        row["trial"] = place
+    if table == "campaign":
+        row["created"] = written
+    return Conclusion(table, key, written, row, version=1)
 
 
-def _note(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {"text": _text(told["text"])}
+def _note(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {"text": _text(data["text"])}
 
 
-def _campaign(told: Mapping[str, Any]) -> dict[str, Any]:
-    definition = {n: v for n, v in told.items() if n not in ("kind", "name")}
+def _campaign(data: Mapping[str, Any]) -> dict[str, Any]:
+    definition = {n: v for n, v in data.items() if n not in ("kind", "name")}
     able = definition.get("able", {})
     definition["able"] = {what: _why_not(why) for what, why in able.items()}
-    return {"name": _text(told["name"]), "definition": plain_json.dumps(definition)}
+    return {"name": _text(data["name"]), "definition": plain_json.dumps(definition)}
 
 
-def _why_not(told: str) -> dict[str, Any] | None:
+def _why_not(text: str) -> dict[str, Any] | None:
     """Why a probe cannot be asked; version 1 had an empty text where it can."""
-    return Message(_LEGACY, {"text": told}).to_data() if told else None
+    return Message(_LEGACY, {"text": text}).to_data() if text else None
 
 
-def _step(told: Mapping[str, Any]) -> dict[str, Any]:
+def _step(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "campaign": _text(told["name"]),
-        "number": 0,  # by their order, see `completed`
-        "kind": _text(told["step"]),
-        "reason": outcome.encode(Message(_LEGACY, {"text": _text(told["reason"])})),
-        "round": {"name": told["round"]} if told.get("round") else None,
+        "campaign": _text(data["name"]),
+        "number": 0,  # by their order, see `complete`
+        "kind": _text(data["step"]),
+        "reason": outcome.encode(Message(_LEGACY, {"text": _text(data["reason"])})),
+        "round": {"name": data["round"]} if data.get("round") else None,
         "probe": None,
     }
 
 
-def _evaluation(told: Mapping[str, Any]) -> dict[str, Any]:
-    metrics = told["metrics"]
+def _evaluation(data: Mapping[str, Any]) -> dict[str, Any]:
+    metrics = data["metrics"]
     if not all(value is None or isinstance(value, int | float) for value in metrics.values()):
         raise TypeError("a metric is no number")
     return {
-        "step": int(told["step"]),
+        "step": int(data["step"]),
         "metrics": plain_json.dumps(dict(metrics)),
-        "measured_by": _text(told["with_"]),
-        "workload": _text(told["workload"]),
-        "objective": _text(told["objective"]),
-        "value": None if told["value"] is None else float(told["value"]),
-        "look": int(told["look"]),
+        "measured_by": _text(data["with_"]),
+        "workload": _text(data["workload"]),
+        "objective": _text(data["objective"]),
+        "value": None if data["value"] is None else float(data["value"]),
+        "look": int(data["look"]),
     }
 
 
-def _probe(told: Mapping[str, Any]) -> dict[str, Any]:
+def _probe(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "name": _text(told.get("probe", "")),
+        "name": _text(data.get("probe", "")),
         # the probes that time steps wrote what they timed; the others did not
-        "workload": _text(told.get("subject", "")),
+        "workload": _text(data.get("subject", "")),
         "metric": "",
         "campaign": None,
-        "settings": plain_json.dumps(told.get("settings") or {}),
-        "answer": plain_json.dumps(dict(told)),
+        "settings": plain_json.dumps(data.get("settings") or {}),
+        "answer": plain_json.dumps(dict(data)),
     }
 
 
-def _launch(told: Mapping[str, Any]) -> dict[str, Any]:
-    decision = told.get("decision") or {}
+def _launch(data: Mapping[str, Any]) -> dict[str, Any]:
+    decision = data.get("decision") or {}
     return {
-        "candidate": _place(told.get("candidate")),
-        "baseline": _place(told.get("baseline")),
+        "candidate": _place(data.get("candidate")),
+        "baseline": _place(data.get("baseline")),
         "verdict": _text(decision.get("verdict", "")),
         "method": _text(decision.get("method", "")),
         "decision": plain_json.dumps(dict(decision)),
-        **{name: _text(told.get(name, "")) for name in ("who", "why", "goal", "commit")},
+        **{name: _text(data.get(name, "")) for name in ("who", "why", "goal", "commit")},
     }
 
 
-def _baseline(told: Mapping[str, Any]) -> dict[str, Any]:
+def _baseline(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "trial": _place(told),
-        "launch": int(told.get("launch", 0)),
-        "runs": int(told.get("runs", 0)),
+        "trial": _place(data),
+        "launch": int(data.get("launch", 0)),
+        "runs": int(data.get("runs", 0)),
     }
 
 
-def _place(told: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if told is None:
+def _place(data: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if data is None:
         return None
-    return {name: told.get(name) for name in ("round", "trial", "configuration")}
+    return {name: data.get(name) for name in ("round", "trial", "configuration")}
 
 
-def _text(told: Any) -> str:
-    if not isinstance(told, str):
-        raise TypeError(f"{told!r} is no text")
-    return told
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 _ROWS = {
@@ -178,26 +178,29 @@ _ROWS = {
 }
 
 
-def completed(found: Iterable[Conclusion]) -> list[Conclusion]:
+def complete(conclusions: Iterable[Conclusion]) -> list[Conclusion]:
     """Conclusions by time, those of version 1 with what only their order shows.
 
     Their steps are numbered within each campaign. The answer of a probe belongs to a campaign that
     had asked for a probe and not yet taken its next step.
     """
-    told = sorted(found, key=lambda one: one.written)
-    spans = _probing((str(o.row["campaign"]), o.row["kind"], o.written) for o in _steps(told))
+    ordered = sorted(conclusions, key=lambda conclusion: conclusion.written)
+    taken = [each for each in ordered if each.kind == "campaign_step"]
+    spans = _probing((str(s.row["campaign"]), s.row["kind"], s.written) for s in taken)
     last: dict[str, int] = {}
-    made = []
-    for one in told:
+    numbered = []
+    for conclusion in ordered:
         changed: dict[str, Any] = {}
-        if one.kind == "campaign_step":
-            name = str(one.row["campaign"])
-            changed["number"] = one.row["number"] or last.get(name, 0) + 1
+        if conclusion.kind == "campaign_step":
+            name = str(conclusion.row["campaign"])
+            changed["number"] = conclusion.row["number"] or last.get(name, 0) + 1
             last[name] = max(changed["number"], last.get(name, 0))
-        elif one.kind == "probe" and one.version == 1:
-            changed["campaign"] = _asked_by(one.written, spans)
-        made.append(replace(one, row={**one.row, **changed}) if changed else one)
-    return made
+        elif conclusion.kind == "probe" and conclusion.version == 1:
+            changed["campaign"] = _asking_campaign(conclusion.written, spans)
+        numbered.append(
+            replace(conclusion, row={**conclusion.row, **changed}) if changed else conclusion
+        )
+    return numbered
 
 
 def adopt_rounds(connection: Connection, only: Collection[int] | None = None) -> None:
@@ -220,20 +223,16 @@ def adopt_rounds(connection: Connection, only: Collection[int] | None = None) ->
     for row in rounds:
         if only is not None and row.id not in only:
             continue
-        own, purpose = None, ""
+        campaign_name, purpose = None, ""
         if row.name.startswith("probe_"):
-            own, purpose = _asked_by(row.created, spans), _PROBE
+            campaign_name, purpose = _asking_campaign(row.created, spans), _PROBE
         for name in campaigns:
-            found = re.fullmatch(re.escape(name) + r"_\d+_([a-z]+)", row.name)
-            if found:
-                own, purpose = name, found[1]
-        if own is not None:
+            match = re.fullmatch(re.escape(name) + r"_\d+_([a-z]+)", row.name)
+            if match:
+                campaign_name, purpose = name, match[1]
+        if campaign_name is not None:
             belongs = update(round_table).where(round_table.c.id == row.id)
-            connection.execute(belongs.values(campaign=campaigns[own], purpose=purpose))
-
-
-def _steps(told: Iterable[Conclusion]) -> list[Conclusion]:
-    return [one for one in told if one.kind == "campaign_step"]
+            connection.execute(belongs.values(campaign=campaigns[campaign_name], purpose=purpose))
 
 
 def _probing(taken: Iterable[tuple[str, str, float]]) -> dict[str, list[tuple[float, float]]]:
@@ -243,15 +242,15 @@ def _probing(taken: Iterable[tuple[str, str, float]]) -> dict[str, list[tuple[fl
         steps.setdefault(name, []).append((kind, written))
     return {
         name: [
-            (at, then) for (kind, at), (_, then) in pairwise([*own, ("", inf)]) if kind == _PROBE
+            (at, then) for (kind, at), (_, then) in pairwise([*moves, ("", inf)]) if kind == _PROBE
         ]
-        for name, own in steps.items()
+        for name, moves in steps.items()
     }
 
 
-def _asked_by(moment: float, spans: Mapping[str, list[tuple[float, float]]]) -> str | None:
+def _asking_campaign(moment: float, spans: Mapping[str, list[tuple[float, float]]]) -> str | None:
     """The campaign that had asked for a probe at this moment."""
-    for name, own in spans.items():
-        if any(begun <= moment < over for begun, over in own):
+    for name, spans_of_one in spans.items():
+        if any(start <= moment < over for start, over in spans_of_one):
             return name
     return None

@@ -57,7 +57,7 @@ def check_executor(executor: Executor, patience_s: float = 120.0) -> None:
 
 
 @dataclass
-class _Told:
+class _Reported:
     """Every event of one attempt, in order."""
 
     assignment: Assignment
@@ -83,40 +83,42 @@ class _Told:
 def _check_ends(executor: Executor, folder: Path, patience_s: float) -> None:
     """Every manner of ending, several at once, more than there are slots."""
     manners = [*_ENDS, *["completed"] * executor.slots]
-    told = [
-        _Told(_assignment(folder, trial, attempt=1 + trial % 3, configuration={"manner": manner}))
+    attempts = [
+        _Reported(
+            _assignment(folder, trial, attempt=1 + trial % 3, configuration={"manner": manner})
+        )
         for trial, manner in enumerate(manners, start=100)
     ]
     workload = Workload(descend, minimize("valid_error"))
-    executor.start(workload, [one.assignment for one in told])
-    _gather(executor, told, patience_s)
-    for one, manner in zip(told, manners, strict=True):
-        outcome, code, (fact, said) = _ENDS[manner]
-        end = one.ended
+    executor.start(workload, [attempt.assignment for attempt in attempts])
+    _gather(executor, attempts, patience_s)
+    for attempt, manner in zip(attempts, manners, strict=True):
+        outcome, code, (fact, expected) = _ENDS[manner]
+        end = attempt.ended
         assert end is not None
         assert end.status == outcome, f"{manner}: it is reported as {end.status} ({end.reason})"
         if code:
             cause = end.reason
             assert cause is not None and cause.code == code, f"{manner}: cause {cause!r}"
-            assert cause.facts[fact] == said, f"{manner}: cause {cause!r} lacks {said!r}"
+            assert cause.facts[fact] == expected, f"{manner}: cause {cause!r} lacks {expected!r}"
         assert end.seconds >= 0, f"{manner}: it took {end.seconds} s"
-        _check_order(one, manner)
-        _check_points(one, manner)
+        _check_order(attempt, manner)
+        _check_points(attempt, manner)
     extra = executor.events(0.2)
     assert extra == [], f"all have ended, and it still reports {extra}"
 
 
-def _check_order(one: _Told, manner: str) -> None:
-    assert isinstance(one.events[0], Began), f"{manner}: the first event is {one.events[0]}"
-    ends = [event for event in one.events if isinstance(event, Ended)]
+def _check_order(attempt: _Reported, manner: str) -> None:
+    assert isinstance(attempt.events[0], Began), f"{manner}: the first event is {attempt.events[0]}"
+    ends = [event for event in attempt.events if isinstance(event, Ended)]
     assert len(ends) == 1, f"{manner}: its end is reported {len(ends)} times"
-    begins = [event for event in one.events if isinstance(event, Began)]
+    begins = [event for event in attempt.events if isinstance(event, Began)]
     assert len(begins) == 1, f"{manner}: its start is reported {len(begins)} times"
     assert begins[0].start_step == 0, f"{manner}: a fresh start at step {begins[0].start_step}"
 
 
-def _check_points(one: _Told, manner: str) -> None:
-    batches = [Batch(1, 0, event.points) for event in one.events if isinstance(event, Logged)]
+def _check_points(attempt: _Reported, manner: str) -> None:
+    batches = [Batch(1, 0, event.points) for event in attempt.events if isinstance(event, Logged)]
     curve = merge(batches).get("valid_error")
     assert curve is not None, f"{manner}: nothing of its curve was reported"
     last = POINTS if manner == "completed" else 3
@@ -135,14 +137,14 @@ def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) 
     """
     workload = Workload(tick, minimize("valid_error"))
     slow: dict[str, Value] = {"steps": _TICKS, "sleep_s": _TICK_S}
-    early = _Told(_assignment(folder, 200, 1, slow))
+    early = _Reported(_assignment(folder, 200, 1, slow))
     executor.start(workload, [early.assignment])
     executor.stop(200, grace_s=patience_s)
     _gather(executor, [early], patience_s)
     assert early.ended is not None and early.ended.status == "stopped", (
         f"stopped right after its start, it is reported as {early.ended}"
     )
-    late = _Told(_assignment(folder, 201, 1, slow))
+    late = _Reported(_assignment(folder, 201, 1, slow))
     executor.start(workload, [late.assignment])
     deadline = time.monotonic() + patience_s
     while late.began is None and time.monotonic() < deadline:
@@ -156,7 +158,9 @@ def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) 
         f"stopped on its way, it is reported as {late.ended}"
     )
     assert late.saved, "asked to stop, the program saved, and no snapshot was reported"
-    again = _Told(_assignment(folder, 201, 2, {"steps": late.saved[-1].step + 1, "sleep_s": 0.0}))
+    again = _Reported(
+        _assignment(folder, 201, 2, {"steps": late.saved[-1].step + 1, "sleep_s": 0.0})
+    )
     executor.start(workload, [again.assignment])
     _gather(executor, [again], patience_s)
     assert again.began is not None and again.began.start_step == late.saved[-1].step, (
@@ -168,7 +172,7 @@ def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) 
 
 def _check_close(executor: Executor, folder: Path, patience_s: float) -> None:
     """Nothing trains after close()."""
-    running = _Told(_assignment(folder, 300, 1, {"steps": _TICKS, "sleep_s": _TICK_S}))
+    running = _Reported(_assignment(folder, 300, 1, {"steps": _TICKS, "sleep_s": _TICK_S}))
     marks = running.assignment.folder / "ticks"
     executor.start(Workload(tick, minimize("valid_error")), [running.assignment])
     deadline = time.monotonic() + patience_s
@@ -185,8 +189,8 @@ def _check_close(executor: Executor, folder: Path, patience_s: float) -> None:
 def _assignment(
     folder: Path, trial: int, attempt: int, configuration: Mapping[str, Value]
 ) -> Assignment:
-    own = folder / f"t{trial}"
-    own.mkdir(exist_ok=True)
+    trial_folder = folder / f"t{trial}"
+    trial_folder.mkdir(exist_ok=True)
     return Assignment(
         trial=trial,
         attempt=attempt,
@@ -195,26 +199,28 @@ def _assignment(
         configuration=dict(configuration),
         seed=trial,
         split_seed=1,
-        folder=own,
+        folder=trial_folder,
     )
 
 
-def _gather(executor: Executor, told: Sequence[_Told], patience_s: float) -> None:
+def _gather(executor: Executor, attempts: Sequence[_Reported], patience_s: float) -> None:
     """Collect events until all of these have ended."""
     deadline = time.monotonic() + patience_s
-    while any(one.ended is None for one in told):
-        open_trials = [one.assignment.trial for one in told if one.ended is None]
+    while any(attempt.ended is None for attempt in attempts):
+        open_trials = [attempt.assignment.trial for attempt in attempts if attempt.ended is None]
         assert time.monotonic() < deadline, (
             f"after {patience_s:g} s the end of trials {open_trials} is not reported"
         )
-        _sort(executor.events(0.2), told)
+        _sort(executor.events(0.2), attempts)
 
 
-def _sort(events: Sequence[Event], told: Sequence[_Told]) -> None:
+def _sort(events: Sequence[Event], attempts: Sequence[_Reported]) -> None:
     assert isinstance(events, list), f"events() gives {type(events).__name__}, not a list"
-    known = {(one.assignment.trial, one.assignment.attempt): one for one in told}
+    known = {
+        (attempt.assignment.trial, attempt.assignment.attempt): attempt for attempt in attempts
+    }
     for event in events:
-        one = known.get((event.trial, event.attempt))
-        assert one is not None, f"an event of an attempt that is not under way: {event}"
-        assert one.ended is None, f"{event} is reported after the attempt had ended"
-        one.events.append(event)
+        attempt = known.get((event.trial, event.attempt))
+        assert attempt is not None, f"an event of an attempt that is not under way: {event}"
+        assert attempt.ended is None, f"{event} is reported after the attempt had ended"
+        attempt.events.append(event)

@@ -44,116 +44,132 @@ def check_range(own: Range, positions: Sequence[float] = _POSITIONS) -> None:
     Hyperparameter("x", "x", own)
 
 
-def _check_round_trip(own: Range, position: float) -> Value:
-    value = own.value(position)
-    assert isinstance(value, bool | int | float | str | None), f"{own}: {value!r} is no plain value"
-    place = own.unit(value)
-    assert 0.0 <= place <= 1.0, f"{own}: unit({value!r}) is {place}"
-    again = own.value(place)
+def _check_round_trip(tested: Range, position: float) -> Value:
+    value = tested.value(position)
+    assert isinstance(value, bool | int | float | str | None), (
+        f"{tested}: {value!r} is no plain value"
+    )
+    place = tested.unit(value)
+    assert 0.0 <= place <= 1.0, f"{tested}: unit({value!r}) is {place}"
+    again = tested.value(place)
     assert same_value(again, value) and type(again) is type(value), (
-        f"{own}: value(unit({value!r})) is {again!r}"
+        f"{tested}: value(unit({value!r})) is {again!r}"
     )
-    assert own.contains(value), f"{own}: contains({value!r}) is False"
-    beyond = own.place(value)
+    assert tested.contains(value), f"{tested}: contains({value!r}) is False"
+    beyond = tested.place(value)
     assert beyond is not None and math.isclose(beyond, place, abs_tol=1e-6), (
-        f"{own}: place({value!r}) is {beyond}, unit is {place}"
+        f"{tested}: place({value!r}) is {beyond}, unit is {place}"
     )
-    if own.ends is not None and is_number(value):
-        low, high = own.ends
-        assert low <= value <= high, f"{own}: {value!r} lies outside its ends"  # type: ignore[operator]
+    if tested.ends is not None and is_number(value):
+        low, high = tested.ends
+        assert low <= value <= high, f"{tested}: {value!r} lies outside its ends"
     return value
 
 
-def _check_refusals(own: Range) -> None:
+def _check_refusals(tested: Range) -> None:
     for strange in _STRANGE:
-        assert not own.contains(strange), f"{own}: contains({strange!r}) is True"
+        assert not tested.contains(strange), f"{tested}: contains({strange!r}) is True"
         try:
-            own.unit(strange)
+            tested.unit(strange)
         except DesignError:
             continue
-        raise AssertionError(f"{own}: unit({strange!r}) raises no DesignError")
+        raise AssertionError(f"{tested}: unit({strange!r}) raises no DesignError")
 
 
-def _check_count(own: Range, values: Sequence[Value]) -> None:
-    if own.bins is None:
-        assert own.count is None, f"{own}: count is {own.count} without bins"
-        assert own.choices is None, f"{own}: choices without bins"
+def _check_count(tested: Range, values: Sequence[Value]) -> None:
+    if tested.bins is None:
+        assert tested.count is None, f"{tested}: count is {tested.count} without bins"
+        assert tested.choices is None, f"{tested}: choices without bins"
         return
-    assert own.count == own.bins.count, f"{own}: count is {own.count}, bins {own.bins.count}"
+    assert tested.count == tested.bins.count, (
+        f"{tested}: count is {tested.count}, bins {tested.bins.count}"
+    )
     distinct = {(type(value), value) for value in values}
-    assert len(distinct) <= own.bins.count, f"{own}: more values than its count"
-    if own.bins.count <= _MOST_COUNTED:
-        every = [own.value(middle) for middle in own.bins.middles()]
-        found = len({(type(value), value) for value in every})
-        assert found == own.bins.count, f"{own}: {found} values, but count is {own.count}"
-        for middle, value in zip(own.bins.middles(), every, strict=True):
-            assert math.isclose(own.unit(value), middle, abs_tol=1e-9), (
-                f"{own}: unit({value!r}) is not the middle of its bin"
+    assert len(distinct) <= tested.bins.count, f"{tested}: more values than its count"
+    if tested.bins.count <= _MOST_COUNTED:
+        every = [tested.value(middle) for middle in tested.bins.middles()]
+        listed = len({(type(value), value) for value in every})
+        assert listed == tested.bins.count, (
+            f"{tested}: {listed} values, but count is {tested.count}"
+        )
+        for middle, value in zip(tested.bins.middles(), every, strict=True):
+            assert math.isclose(tested.unit(value), middle, abs_tol=1e-9), (
+                f"{tested}: unit({value!r}) is not the middle of its bin"
             )
-    if own.choices is not None:
-        assert all(map(own.contains, own.choices)), f"{own}: a choice that it does not contain"
-        assert len(own.choices) == own.count, f"{own}: count is not that of its choices"
+    if tested.choices is not None:
+        assert all(map(tested.contains, tested.choices)), (
+            f"{tested}: a choice that it does not contain"
+        )
+        assert len(tested.choices) == tested.count, f"{tested}: count is not that of its choices"
 
 
-def _check_order(own: Range, positions: Sequence[float]) -> None:
+def _check_order(tested: Range, positions: Sequence[float]) -> None:
     for position in positions:
-        along = own.along(position)
-        assert 0.0 <= along <= 1.0, f"{own}: along({position}) is {along}"
-    if not own.ordered:
+        along = tested.along(position)
+        assert 0.0 <= along <= 1.0, f"{tested}: along({position}) is {along}"
+    if not tested.ordered:
         return
-    assert own.ends is not None, f"{own}: ordered values have ends"
-    numbers = [own.value(position) for position in sorted(positions)]
+    assert tested.ends is not None, f"{tested}: ordered values have ends"
+    numbers = [tested.value(position) for position in sorted(positions)]
     rising = all(a <= b for a, b in itertools.pairwise(numbers))  # type: ignore[operator]
     falling = all(a >= b for a, b in itertools.pairwise(numbers))  # type: ignore[operator]
-    assert rising or falling, f"{own}: neither rises nor falls with the position"
-    if own.count != 1:
-        for number, expected in ((own.ends[0], 0.0), (own.ends[1], 1.0)):
-            along = own.along(own.unit(number))
-            assert along == expected, f"{own}: {number} lies at {along} along it"
+    assert rising or falling, f"{tested}: neither rises nor falls with the position"
+    if tested.count != 1:
+        for number, expected in ((tested.ends[0], 0.0), (tested.ends[1], 1.0)):
+            along = tested.along(tested.unit(number))
+            assert along == expected, f"{tested}: {number} lies at {along} along it"
 
 
-def _check_features(own: Range, positions: Sequence[float]) -> None:
-    places = [own.unit(own.value(position)) for position in positions]
-    rows = [own.features(place) for place in places]
-    assert len({len(row) for row in rows}) == 1 and rows[0], f"{own}: features differ in number"
-    assert all(math.isfinite(x) for row in rows for x in row), f"{own}: a feature is not finite"
-    together = np.stack(own.features(np.array(places)), axis=1)
-    assert np.allclose(together, np.array(rows)), f"{own}: features of an array differ"
+def _check_features(tested: Range, positions: Sequence[float]) -> None:
+    places = [tested.unit(tested.value(position)) for position in positions]
+    rows = [tested.features(place) for place in places]
+    assert len({len(row) for row in rows}) == 1 and rows[0], f"{tested}: features differ in number"
+    assert all(math.isfinite(x) for row in rows for x in row), f"{tested}: a feature is not finite"
+    together = np.stack(tested.features(np.array(places)), axis=1)
+    assert np.allclose(together, np.array(rows)), f"{tested}: features of an array differ"
 
 
-def _check_ticks(own: Range) -> None:
-    ticks = list(own.ticks())
-    assert ticks, f"{own}: no ticks"
-    assert all(map(own.contains, ticks)), f"{own}: a tick of {ticks} lies outside"
-    places = [own.unit(tick) for tick in ticks]
-    assert places == sorted(places), f"{own}: ticks {ticks} are in no order"
+def _check_ticks(tested: Range) -> None:
+    ticks = list(tested.ticks())
+    assert ticks, f"{tested}: no ticks"
+    assert all(map(tested.contains, ticks)), f"{tested}: a tick of {ticks} lies outside"
+    places = [tested.unit(tick) for tick in ticks]
+    assert places == sorted(places), f"{tested}: ticks {ticks} are in no order"
 
 
-def _check_data(own: Range) -> None:
-    data = json.loads(json.dumps(own.to_data()))
+def _check_data(tested: Range) -> None:
+    data = json.loads(json.dumps(tested.to_data()))
     again = Choice.from_data({"choice": data}) if isinstance(data, list) else read(data)
-    assert again == own, f"{own}: to_data() {data} is read as {again}"
+    assert again == tested, f"{tested}: to_data() {data} is read as {again}"
 
 
-def _check_other_ranges(own: Range, values: Sequence[Value]) -> None:
-    assert own.hull(own) == own, f"{own}: its hull with itself is {own.hull(own)}"
-    assert math.isclose(own.covered(own), 1.0, rel_tol=1e-9), f"{own}: it does not cover itself"
+def _check_other_ranges(tested: Range, values: Sequence[Value]) -> None:
+    assert tested.hull(tested) == tested, f"{tested}: its hull with itself is {tested.hull(tested)}"
+    assert math.isclose(tested.covered(tested), 1.0, rel_tol=1e-9), (
+        f"{tested}: it does not cover itself"
+    )
     for side in ("low", "high"):
-        wide = own.widen(side)
+        wide = tested.widen(side)
         if wide is None:
             continue
-        assert wide.times >= 1.0, f"{own}: {wide.range} is {wide.times} times as wide"
-        assert all(map(wide.range.contains, values)), f"{own}: {wide.range} does not contain it"
-        assert own.hull(wide.range) == wide.range, f"{own}: the hull with {wide.range} is another"
-        assert 0.0 < wide.range.covered(own) <= 1.0, f"{own}: its share of {wide.range}"
-    part = own.narrow(0.2, 0.8)
+        assert wide.times >= 1.0, f"{tested}: {wide.range} is {wide.times} times as wide"
+        assert all(map(wide.range.contains, values)), f"{tested}: {wide.range} does not contain it"
+        assert tested.hull(wide.range) == wide.range, (
+            f"{tested}: the hull with {wide.range} is another"
+        )
+        assert 0.0 < wide.range.covered(tested) <= 1.0, f"{tested}: its share of {wide.range}"
+    part = tested.narrow(0.2, 0.8)
     if part is None:
         return
-    assert type(part) is type(own), f"{own}: narrow() gives {part}"
+    assert type(part) is type(tested), f"{tested}: narrow() gives {part}"
     inside = [part.value(position) for position in _POSITIONS]
-    assert all(map(own.contains, inside)), f"{own}: {part} lies not inside"
+    assert all(map(tested.contains, inside)), f"{tested}: {part} lies not inside"
     for position in (0.3, 0.5, 0.7):
-        value = own.value(position)
-        assert part.contains(value), f"{own}: narrow(0.2, 0.8) is {part}, without {value!r}"
-    assert own.hull(part) == own, f"{own}: the hull with its part {part} is {own.hull(part)}"
-    assert 0.0 < own.covered(part) <= 1.0 + 1e-9, f"{own}: covered({part}) is {own.covered(part)}"
+        value = tested.value(position)
+        assert part.contains(value), f"{tested}: narrow(0.2, 0.8) is {part}, without {value!r}"
+    assert tested.hull(part) == tested, (
+        f"{tested}: the hull with its part {part} is {tested.hull(part)}"
+    )
+    assert 0.0 < tested.covered(part) <= 1.0 + 1e-9, (
+        f"{tested}: covered({part}) is {tested.covered(part)}"
+    )

@@ -86,10 +86,12 @@ def _check_suggestions(
 ) -> list[Suggestion]:
     where = f"{search.name} on study {study.round}/{study.label}"
     assert search.suggest(study, trials, 0) == [], f"{where}: asked for none, it suggests some"
-    found = search.suggest(study, trials, count)
-    assert isinstance(found, list), f"{where}: suggest() gives {type(found).__name__}, not a list"
-    assert len(found) <= count, f"{where}: asked for {count}, it suggests {len(found)}"
-    for suggestion in found:
+    suggestions = search.suggest(study, trials, count)
+    assert isinstance(suggestions, list), (
+        f"{where}: suggest() gives {type(suggestions).__name__}, not a list"
+    )
+    assert len(suggestions) <= count, f"{where}: asked for {count}, it suggests {len(suggestions)}"
+    for suggestion in suggestions:
         assert isinstance(suggestion, Suggestion), f"{where}: {suggestion!r} is no Suggestion"
         configuration = dict(suggestion.configuration)
         place = study.unit(configuration)  # refuses a configuration outside the study
@@ -106,7 +108,7 @@ def _check_suggestions(
                 f"{where}: the positions {dict(suggestion.unit)} mean another configuration than "
                 f"{configuration}"
             )
-    return found
+    return suggestions
 
 
 def _alike(a: Value, b: Value) -> bool:
@@ -171,7 +173,7 @@ def _histories(search: Search, study: Study, count: int) -> Iterator[list[Trial]
     yield [dataclasses.replace(alike[0], value=1e30)] if alike else []
 
 
-_MADE = Message("foreign", {"source": "test", "text": "made for a test"})
+_FOR_TEST = Message("foreign", {"source": "test", "text": "made for a test"})
 
 
 def _trial(study: Study, index: int, suggestion: Suggestion, status: Status) -> Trial:
@@ -184,7 +186,7 @@ def _trial(study: Study, index: int, suggestion: Suggestion, status: Status) -> 
         configuration=suggestion.configuration,
         unit=suggestion.unit,
         status=status,
-        reason=None if status in ("completed", "running") else _MADE,
+        reason=None if status in ("completed", "running") else _FOR_TEST,
         value=0.2 + math.sqrt(distance) if status == "completed" else None,
         best_step=100 if status == "completed" else None,
         search="test",

@@ -87,27 +87,27 @@ def results(
                 status="pending",
                 search=chosen.name,
             )
-            trials.append(_trained(known, study, trial, repeat=0))
+            trials.append(_train(known, study, trial, repeat=0))
     again = []
     by_number = {trial.number: trial for trial in trials}
     for number, times in (repeats or {}).items():
         parent = by_number[number]
         again += [
-            _trained(known, round.studies[parent.study], parent, repeat)
+            _train(known, round.studies[parent.study], parent, repeat)
             for repeat in range(1, times + 1)
         ]
     return Results.from_parts(round, known.objective, trials, again, known.meaning)
 
 
-def _trained(world: World, study: Study, trial: Trial, repeat: int) -> Trial:
+def _train(world: World, study: Study, trial: Trial, repeat: int) -> Trial:
     """The trial as it ends in this world, or a repeat of it."""
     random = np.random.default_rng([world.seed, trial.number or 0, repeat])
     seed = int(random.integers(2**31))
     value = world.surface(trial.unit)
     if value is not None:
-        luck = float(trial_noise(random, 1, world.noise_kind)[0])
-        value += world.effect(study) + world.noise_sd * luck
-    points, reason = _logged(world, random, value)
+        noise_of_trial = float(trial_noise(random, 1, world.noise_kind)[0])
+        value += world.effect(study) + world.noise_sd * noise_of_trial
+    points, reason = _log(world, random, value)
     return Trial(
         number=None if repeat else trial.number,
         study=trial.study,
@@ -134,7 +134,7 @@ def _uncertain(world: World, points: Mapping[str, _Points]) -> Spreads:
     return {metric: ([world.measured_sd] * count, [world.measured_n] * count)}
 
 
-def _logged(
+def _log(
     world: World, random: np.random.Generator, value: float | None
 ) -> tuple[dict[str, _Points], Message | None]:
     """What a trial logs, and why it ended if it diverged."""

@@ -33,7 +33,7 @@ def test_the_variable_decides(
     monkeypatch: pytest.MonkeyPatch, variable: str, expected: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv(devices.VISIBLE, variable)
-    assert devices.found() == expected
+    assert devices.visible_devices() == expected
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_else_the_driver_is_asked(
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.delenv(devices.VISIBLE, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    assert devices.found() == expected
+    assert devices.visible_devices() == expected
 
 
 @pytest.mark.beyond_core

@@ -13,10 +13,10 @@ from tunewright.messages import Message
 
 def test_time_and_progress() -> None:
     limits = Limits(trial_timeout_s=60, no_progress_timeout_s=5)
-    assert limits.exceeded(ran_s=59, since_step_s=4) is None
-    assert limits.exceeded(61, 1) == ("failed", Message("limit.time", {"limit_s": 60}))
-    assert limits.exceeded(10, 6) == ("failed", Message("limit.no_progress", {"limit_s": 5}))
-    assert Limits().exceeded(1e9, 1e9) is None
+    assert limits.verdict(ran_s=59, since_step_s=4) is None
+    assert limits.verdict(61, 1) == ("failed", Message("limit.time", {"limit_s": 60}))
+    assert limits.verdict(10, 6) == ("failed", Message("limit.no_progress", {"limit_s": 5}))
+    assert Limits().verdict(1e9, 1e9) is None
 
 
 def test_memory_is_in_gigabytes() -> None:

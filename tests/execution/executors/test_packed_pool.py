@@ -47,7 +47,7 @@ def test_suspects_train_in_smaller_packs_only(pool: PackPool) -> None:
 def grown(rate_of: dict[int, float], most: int = 32) -> tuple[int, bool]:
     size = PackSize(8, most=most, adapts=True)
     for _ in range(5 * READINGS):
-        size.measured(rate_of[size.now])
+        size.note_rate(rate_of[size.now])
     return size.now, size.adapts
 
 
@@ -63,8 +63,8 @@ def test_a_given_size_and_a_full_memory_do_not_grow() -> None:
     crowded = PackSize(8, most=32, adapts=True)
     crowded.fits(5)
     for _ in range(5 * READINGS):
-        fixed.measured(400.0)
-        crowded.measured(400.0)
+        fixed.note_rate(400.0)
+        crowded.note_rate(400.0)
     assert (fixed.now, crowded.now) == (8, 5)
 
 
@@ -72,9 +72,9 @@ def test_only_the_pace_of_a_full_pack_counts(pool: PackPool) -> None:
     bay = pool.bays[0]
     bay.size = PackSize(2, most=4, adapts=True)
     for _ in range(READINGS):
-        pool._paced(bay, {"kind": "pace", "steps": 100, "seconds": 1.0})
+        pool._note_pace(bay, {"kind": "pace", "steps": 100, "seconds": 1.0})
     assert bay.size.now == 2
     bay.full_since = 0.0  # long ago by the monotonic clock
     for _ in range(READINGS):
-        pool._paced(bay, {"kind": "pace", "steps": 100, "seconds": 1.0})
+        pool._note_pace(bay, {"kind": "pace", "steps": 100, "seconds": 1.0})
     assert bay.size.now == 4 and pool.slots == 8

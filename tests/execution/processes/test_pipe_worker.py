@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from tunewright.execution.executors.executor import Event, Stepped
 from tunewright.execution.processes import pipe_worker
 from tunewright.execution.processes.frames import Head, Receiver, encoded
 from tunewright.execution.processes.pipe_worker import StopRequests, Telling, forget_our_path
@@ -38,9 +39,6 @@ class Asked:
 
     def __init__(self, trial: int, attempt: int) -> None:
         self.names, self.stopped = (trial, attempt), False
-
-    def is_of(self, trial: int, attempt: int) -> bool:
-        return self.names == (trial, attempt)
 
     def ask_stop(self) -> None:
         self.stopped = True
@@ -106,12 +104,12 @@ def test_a_step_is_sent_once_and_no_more_than_every_second(monkeypatch: pytest.M
         step, total = 4, 10
 
     class Control:
-        run, points = Running(), 0
+        run, points, names = Running(), 0, (7, 2)
 
         def tell_points(self) -> None:
             self.points += 1
 
-    control, sent, now = Control(), list[Head](), [100.0]
+    control, sent, now = Control(), list[Event](), [100.0]
     monkeypatch.setattr(pipe_worker.time, "monotonic", lambda: now[0])
     telling = Telling()
     telling.tell(control, sent.append)  # type: ignore[arg-type]
@@ -120,7 +118,7 @@ def test_a_step_is_sent_once_and_no_more_than_every_second(monkeypatch: pytest.M
     now[0] += 2 * pipe_worker.BEAT_S
     telling.tell(control, sent.append)  # type: ignore[arg-type]
     telling.tell(control, sent.append)  # type: ignore[arg-type]
-    assert [head["step"] for head in sent] == [4, 5]
+    assert sent == [Stepped(7, 2, 4, 10), Stepped(7, 2, 5, 10)]
     assert control.points == 4, "points are sent every time"
 
 
@@ -129,3 +127,12 @@ def test_the_program_gets_its_own_path_back(monkeypatch: pytest.MonkeyPatch, giv
     monkeypatch.setenv("PYTHONPATH", "/ours")
     forget_our_path(given)
     assert os.environ.get("PYTHONPATH", "") == given
+
+
+@pytest.mark.beyond_core
+def test_a_training_process_loads_no_database() -> None:
+    names = "tunewright.execution.processes.worker, tunewright.execution.current_run"
+    program = f"import sys, {names}; print(sorted({{'sqlalchemy', 'scipy'}} & set(sys.modules)))"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "[]", "every worker would pay for it at its start"

@@ -61,7 +61,7 @@ def test_marks_survive_what_groups_do_not(
     for env, session in ((environment, False), (inner, True), (foreign, True)):
         command = [sys.executable, "-c", SLEEP]
         started.append(subprocess.Popen(command, env=env, start_new_session=session))
-    while len(process_tree.marked(mark, process_tree.table().values())) < 2:
+    while len(process_tree.with_mark(mark, process_tree.table().values())) < 2:
         time.sleep(0.01)  # their environments appear when they have been started
     assert process_tree.kill_marked(mark) == 2
     one, two, other = started

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tunewright.execution.processes.surroundings import changed, look
+from tunewright.execution.processes.surroundings import differences, look
 
 
 def test_nothing_changes_by_itself() -> None:
-    assert changed(look(), look()) == []
+    assert differences(look(), look()) == []
 
 
 def other_handler(number: int, frame: object) -> None: ...
@@ -34,7 +34,7 @@ CHANGES: dict[str, Callable[[pytest.MonkeyPatch, Path], object]] = {
 def test_a_change_is_named(what: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     before = look()
     CHANGES[what](monkeypatch, tmp_path)
-    found = changed(before, look())
+    found = differences(before, look())
     monkeypatch.undo()
     assert found == [what]
 
@@ -47,7 +47,11 @@ def test_handlers_threads_and_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     thread = threading.Thread(target=event.wait, daemon=False)
     thread.start()
     try:
-        assert changed(before, look()) == ["signal handlers", "threads", "numpy's error handling"]
+        assert differences(before, look()) == [
+            "signal handlers",
+            "threads",
+            "numpy's error handling",
+        ]
     finally:
         signal.signal(signal.SIGTERM, old)
         np.seterr(**errors)
@@ -58,10 +62,10 @@ def test_handlers_threads_and_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_variable_that_was_only_added_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     before = look()
     monkeypatch.setenv("A_LIBRARY_SETS_THIS", "1")
-    assert changed(before, look()) == []
+    assert differences(before, look()) == []
     monkeypatch.delenv("A_LIBRARY_SETS_THIS")
     monkeypatch.delenv("PATH")
-    assert changed(before, look()) == ["the environment"]
+    assert differences(before, look()) == ["the environment"]
 
 
 def test_torch_imported_meanwhile_is_compared_with_a_fresh_one(
@@ -71,12 +75,12 @@ def test_torch_imported_meanwhile_is_compared_with_a_fresh_one(
     before = {name: value for name, value in look().items() if not name.startswith("torch")}
     monkeypatch.setenv("OMP_NUM_THREADS", str(torch.get_num_threads()))
     before["the environment"] = dict(os.environ)
-    assert changed(before, look()) == []
+    assert differences(before, look()) == []
     torch.set_default_dtype(torch.float64)
     try:
-        assert changed(before, look()) == ["torch's default dtype"]
+        assert differences(before, look()) == ["torch's default dtype"]
     finally:
         torch.set_default_dtype(torch.float32)
     monkeypatch.setenv("OMP_NUM_THREADS", str(torch.get_num_threads() + 1))
     before["the environment"] = dict(os.environ)
-    assert changed(before, look()) == ["torch's threads"]
+    assert differences(before, look()) == ["torch's threads"]

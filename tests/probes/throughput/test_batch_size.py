@@ -18,7 +18,8 @@ from tunewright.errors import DesignError, WorkloadError
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, as_document
 from tunewright.probes.throughput.batch_size import probe_rig
-from tunewright.probes.throughput.size_answer import BatchSizes, BatchSizeTerms, Cost
+from tunewright.probes.throughput.size_answer import BatchSizes, Cost
+from tunewright.probes.throughput.size_sweep import BatchSizeTerms
 from tunewright.probes.throughput.subject import Subject
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.store.store import Store

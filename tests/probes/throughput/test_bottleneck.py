@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.probes.throughput.knee import Rate, Seen, judge
+from tunewright.probes.throughput.size_answer import judge
+from tunewright.probes.throughput.size_sweep import SizeRow
+from tunewright.probes.throughput.timing import Timing
 
 
-def rate(size: int, examples_per_s: float) -> Rate:
-    return Rate(size, examples_per_s, 0.99 * examples_per_s, 1.01 * examples_per_s)
+def timing(size: int, examples_per_s: float) -> Timing:
+    """Windows whose throughput has an interval of one percent to either side."""
+    step_s = size / examples_per_s
+    return Timing(1, (step_s / 1.01, *[step_s] * 4, step_s / 0.99), True)
 
 
-def seen(size: int, real: float, cached: float | None = None, busy: float | None = None) -> Seen:
-    return Seen(rate(size, real), None if cached is None else rate(size, cached), busy, 0.0)
+def seen(
+    size: int,
+    real: float,
+    cached: float | None = None,
+    busy: float | None = None,
+    host_waits: float = 0.0,
+) -> SizeRow:
+    without_input = None if cached is None else timing(size, cached)
+    return SizeRow(size, timing(size, real), None, None, None, without_input, busy, host_waits)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +37,7 @@ def seen(size: int, real: float, cached: float | None = None, busy: float | None
         ([seen(8, 100, busy=0.2), seen(16, 130, busy=0.3), seen(32, 135, busy=0.4)], "launch"),
     ],
 )
-def test_verdicts(world: list[Seen], kind: str) -> None:
+def test_verdicts(world: list[SizeRow], kind: str) -> None:
     found = judge(world, knee=16)
     assert found.kind == kind
     assert (found.message is not None) == (kind != "none")
@@ -41,7 +52,7 @@ def test_communication_is_seen_over_one_process() -> None:
 
 
 def test_hidden_waits_are_named() -> None:
-    waiting = Seen(rate(8, 100), None, 0.2, 3.0)
+    waiting = seen(8, 100, busy=0.2, host_waits=3.0)
     assert judge([waiting], 8).message.facts["host_waits"] == 3
     assert "waits for it 3 times" in judge([waiting], 8).message.text
-    assert "cannot launch" in judge([Seen(rate(8, 100), None, 0.2, 0.0)], 8).message.text
+    assert "cannot launch" in judge([seen(8, 100, busy=0.2)], 8).message.text

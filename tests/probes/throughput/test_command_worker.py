@@ -5,6 +5,7 @@ The program is a real one, without torch; how long its steps take and what it ho
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 from pathlib import Path
@@ -14,10 +15,9 @@ import pytest
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.probes.throughput.largest_size import closing
 from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, ProcessRig
-from tunewright.probes.throughput.size_answer import BatchSizeTerms, unseen
-from tunewright.probes.throughput.size_sweep import SizeRow
+from tunewright.probes.throughput.size_answer import unseen
+from tunewright.probes.throughput.size_sweep import BatchSizeTerms, SizeRow
 from tunewright.probes.throughput.subject import MANY_STEPS, subject_of
 from tunewright.probes.throughput.timing import Timing, TimingRule
 
@@ -35,7 +35,7 @@ def workload(store: Path | str = "unused.db", rest: str = "{every} {how}") -> tw
 
 def rig_of(how: str = "well", every: int = 1, **options: Any) -> Any:
     subject = subject_of(workload(), {"every": every, "how": how})
-    return closing(ProcessRig(subject, **options))
+    return contextlib.closing(ProcessRig(subject, **options))
 
 
 def test_the_probe_of_a_command_and_its_record(tmp_path: Path) -> None:

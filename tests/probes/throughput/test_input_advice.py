@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tunewright.probes.throughput.input_bound import DataSize, advised
+from tunewright.probes.throughput.input_bound import DataSize, advice_for
 from tunewright.probes.throughput.loader_ladder import COPY, Stage
 
 SMALL, LARGE = DataSize(100.0, 10_000.0), DataSize(9_000.0, 10_000.0)
@@ -15,7 +15,7 @@ REST = [Stage("collate", 2e-3)]
 
 
 def codes(stage: Stage, size: DataSize | None = LARGE, **unused: float) -> list[str]:
-    found = advised([stage, *REST], unused, size)
+    found = advice_for([stage, *REST], unused, size)
     return [one.code.removeprefix("probe.input_advice.") for one in found]
 
 
@@ -46,18 +46,18 @@ def test_a_transform_that_waits_is_no_matter_of_where_the_data_lies() -> None:
 
 def test_small_stages_and_the_copy_are_left_alone() -> None:
     small = Stage("crop", 1e-3, 0.0, same_again=True, batched_speedup=9.0)
-    assert advised([small, Stage("decode", 9e-3)], {}, SMALL) == ()
+    assert advice_for([small, Stage("decode", 9e-3)], {}, SMALL) == ()
     copied = [Stage("decode", 1e-3, same_again=True), Stage(COPY, 1.0, same_again=True)]
-    (one,) = advised(copied, {}, None)  # the copy is not work of the loader
+    (one,) = advice_for(copied, {}, None)  # the copy is not work of the loader
     assert one.facts == {"stage": "decode", "ms": 1.0, "share": 1.0}
 
 
 def test_the_largest_stage_comes_first() -> None:
     stages = [Stage("read", 4e-3, 0.9), Stage("augment", 6e-3, same_again=False)]
-    assert [one.facts["stage"] for one in advised(stages, {}, None)] == ["augment", "read"]
+    assert [one.facts["stage"] for one in advice_for(stages, {}, None)] == ["augment", "read"]
 
 
 def test_unused_features_that_weigh_something() -> None:
-    (one,) = advised([], {"caption": 0.5, "id": 0.01, "depth": 0.2}, None)
+    (one,) = advice_for([], {"caption": 0.5, "id": 0.01, "depth": 0.2}, None)
     assert one.facts == {"names": ["caption", "depth"], "share": pytest.approx(0.7)}
-    assert advised([], {"id": 0.01}, None) == ()
+    assert advice_for([], {"id": 0.01}, None) == ()

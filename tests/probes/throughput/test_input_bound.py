@@ -11,7 +11,7 @@ import pytest
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.messages import Message
-from tunewright.probes.throughput.input_bound import concluded, deep_enough, find_stalls
+from tunewright.probes.throughput.input_bound import build_answer, deep_enough, find_stalls
 from tunewright.probes.throughput.loader_ladder import COPY, Depth, Loader, Rung, Stage, stages_of
 from tunewright.probes.throughput.observed import Waits
 from tunewright.probes.throughput.rig import Ran
@@ -31,7 +31,7 @@ def ran(step_s: float, wait_s: float, windows: int = 4) -> Ran:
 def verdict(wait_share: float, slowdown: float, host_waits: float = 0.0, windows: int = 4) -> str:
     real = ran(1.0 - wait_share, wait_share, windows)
     cached = Ran((50 / slowdown,) * windows, ((0.0,) * 50,) * windows, 0.0, 0.0)
-    return concluded("f", 8, real, cached, Waits(host_waits), [], [], None).verdict
+    return build_answer("f", 8, real, cached, Waits(host_waits), [], [], None).verdict
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_verdicts(wait_share: float, slowdown: float, host_waits: float, expecte
 def test_too_few_steps_and_no_batches_cannot_be_judged() -> None:
     assert verdict(0.5, 2.0, windows=3) == "cannot_judge"
     unseen = Ran((50.0,) * 4, ((),) * 4, 0.0, 0.0)
-    answer = concluded("f", 8, unseen, unseen, Waits(0.0), [], [], None)
+    answer = build_answer("f", 8, unseen, unseen, Waits(0.0), [], [], None)
     assert answer.verdict == "cannot_judge" and "probes.watched" in answer.missing[0].text
     assert answer.message.code == "probe.input_bound.unknown"
 
@@ -62,12 +62,12 @@ def test_the_fewest_workers_that_keep_up_are_advised() -> None:
     real, cached = ran(0.010, 0.010), ran(0.010, 0.0)
     ladder = [Rung(0, 50.0), Rung(1, 60.0), Rung(2, 110.0), Rung(4, 200.0)]
     stages = [Stage("read", 1e-3), Stage("decode", 15e-3), Stage("collate", 1e-3)]
-    answer = concluded("f", 8, real, cached, Waits(0.0), ladder, stages, LOADER)
+    answer = build_answer("f", 8, real, cached, Waits(0.0), ladder, stages, LOADER)
     assert answer.verdict == "input_bound" and answer.settings == {"num_workers": 2}
     stage = answer.message.facts["slow_stage"]
     assert stage == {"name": "decode", "share": pytest.approx(15 / 17)}
     assert len(answer.headline.split()) <= 12
-    slow = concluded("f", 8, real, cached, Waits(0.0), ladder[:2], stages, LOADER)
+    slow = build_answer("f", 8, real, cached, Waits(0.0), ladder[:2], stages, LOADER)
     assert [note.code for note in slow.notes] == ["probe.input_bound.no_workers_keep_up"]
     assert slow.settings == {"num_workers": 1}
 
@@ -78,14 +78,16 @@ def test_a_deeper_prefetch_is_advised_where_it_saves_time() -> None:
 
     def advised(*shares: float) -> dict[str, Any]:
         depths = [Depth(f, share) for f, share in zip((2, 4, 8), shares, strict=True)]
-        found = concluded("f", 8, real, cached, Waits(0.0), ladder, [], mine, depths=depths)
+        found = build_answer("f", 8, real, cached, Waits(0.0), ladder, [], mine, depths=depths)
         assert found.depths == tuple(depths) and found.prefetch_factor == 2
         return dict(found.settings)
 
     assert advised(0.30, 0.10, 0.02) == {"prefetch_factor": 8}
     assert advised(0.30, 0.10, 0.095) == {"prefetch_factor": 4}
     assert advised(0.30, 0.29, 0.28) == {}
-    assert deep_enough([Depth(4, 0.1), Depth(8, 0.0)], own=2) is None  # its own was not measured
+    assert (
+        deep_enough([Depth(4, 0.1), Depth(8, 0.0)], now_factor=2) is None
+    )  # its own was not measured
 
 
 # ---- stalls
@@ -115,7 +117,7 @@ def test_stalls_are_told_with_their_likely_cause() -> None:
     cached = ran(0.010, 0.0, 6)
 
     def note(epoch: int | None) -> Message:
-        (found,) = concluded("f", 8, real, cached, Waits(0.0), [], [], Loader(8, epoch)).notes
+        (found,) = build_answer("f", 8, real, cached, Waits(0.0), [], [], Loader(8, epoch)).notes
         return found
 
     facts = {"every": 32, "ms": pytest.approx(50), "workers": 8}
@@ -243,16 +245,16 @@ def test_the_copy_to_the_device_is_a_stage_of_its_own() -> None:
 def test_a_slow_copy_is_told_from_a_slow_loader() -> None:
     real, cached = ran(0.010, 0.0001), ran(0.010, 0.0)
     stages = [Stage("read", 1e-4), Stage(COPY, 4e-3)]
-    answer = concluded("f", 8, real, cached, Waits(0.0), [], stages, LOADER)
+    answer = build_answer("f", 8, real, cached, Waits(0.0), [], stages, LOADER)
     assert answer.verdict == "watch" and answer.copy_share == pytest.approx(0.396, abs=0.001)
     assert answer.message.code == "probe.input_bound.copies"
     assert answer.message.facts["slow_stage"] is None
     (note,) = answer.notes
     assert note.facts == {"ms": 4.0, "share": pytest.approx(0.4, abs=0.01), "pinned": False}
     with_pin = [Stage("read", 1e-4), Stage("pin", 1e-5), Stage(COPY, 4e-3)]
-    pinned = concluded("f", 8, real, cached, Waits(0.0), [], with_pin, LOADER)
+    pinned = build_answer("f", 8, real, cached, Waits(0.0), [], with_pin, LOADER)
     assert pinned.notes[0].facts["pinned"] and "copy with .to(" in pinned.notes[0].text
-    little = concluded("f", 8, real, cached, Waits(0.0), [], [Stage(COPY, 5e-4)], LOADER)
+    little = build_answer("f", 8, real, cached, Waits(0.0), [], [Stage(COPY, 5e-4)], LOADER)
     assert little.verdict == "fine" and not little.notes
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.probes.step_worlds import World
 
-from tunewright.probes.throughput.knee import Rate, gain, knee, passed, pays, scaling
+from tunewright.probes.throughput.size_sweep import Rate, gain, knee, passed, pays
 
 
 def exact(*pairs: tuple[int, float], spread: float = 0.01) -> list[Rate]:
@@ -21,13 +21,6 @@ def test_gain_is_per_doubling() -> None:
     loose = exact((8, 100.0), (16, 150.0), spread=0.1)
     ratio, low = gain(*loose)
     assert ratio == pytest.approx(1.5) and 1.2 < low < 1.4
-
-
-@pytest.mark.parametrize(
-    "ratio, word", [(2.0, "unsaturated"), (1.79, "diminishing"), (1.09, "saturated")]
-)
-def test_scaling_in_words(ratio: float, word: str) -> None:
-    assert scaling(*exact((8, 100.0), (16, 100.0 * ratio))) == word
 
 
 def test_the_scan_stops_at_the_first_doubling_that_fails() -> None:

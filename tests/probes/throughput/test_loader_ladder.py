@@ -11,7 +11,7 @@ import pytest
 from tunewright.probes.throughput.loader_ladder import (
     _with_workers,
     climb,
-    described,
+    describe_loader,
     stages_of,
     waits_at,
 )
@@ -44,7 +44,7 @@ def test_a_stream_of_examples_is_timed_and_has_no_stages() -> None:
     assert stages_of(loader, 0.01) == []
     ((workers, rate),) = climb(loader, [0], 0.01)
     assert workers == 0 and rate > 0
-    assert described(loader).examples_mb is None and described(None) is None
+    assert describe_loader(loader).examples_mb is None and describe_loader(None) is None
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -61,7 +61,7 @@ def test_the_loader_is_timed_as_the_training_has_it(workers: int) -> None:
     told = (own.num_workers, own.persistent_workers, own.prefetch_factor, own.timeout)
     assert told == ((2, True, 5, 30) if workers else (0, False, None, 0))
     assert _with_workers(loader, 2, 7).prefetch_factor == 7
-    seen = described(loader)
+    seen = describe_loader(loader)
     assert (seen.workers, seen.epoch, seen.prefetch_factor) == (1, 32, 5)
     assert seen.examples_mb == pytest.approx(256 * 16 / 2**20)
 

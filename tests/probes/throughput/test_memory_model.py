@@ -21,13 +21,13 @@ from tunewright.probes.throughput.largest_size import (
 from tunewright.probes.throughput.rig import Device, Rigs
 
 
-def largest(world: World, sharing: bool = True, **bounds: object) -> Largest:
-    limits = Bounds(**{"smallest": 1, "most": 2**20, **bounds})  # type: ignore[arg-type]
+def largest(world: World, sharing: bool = True, smallest: int = 1, **bounds: object) -> Largest:
+    limits = Bounds(**{"most": 2**20, **bounds})  # type: ignore[arg-type]
     with contextlib.closing(Rigs(world.open, sharing)) as rigs:
         device, held = rigs.use(
-            lambda rig: (rig.build(limits.smallest), rig.run([1, 1, 1]).reserved_mb or 0.0)
+            lambda rig: (rig.build(smallest), rig.run([1, 1, 1]).reserved_mb or 0.0)
         )
-        first = MemoryPoint(limits.smallest, held)
+        first = MemoryPoint(smallest, held)
         return find_largest(rigs, limits, device, first, lambda line: None)
 
 

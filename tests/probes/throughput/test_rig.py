@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -10,9 +11,8 @@ from tests.probes import ranked_steps
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.probes.throughput.largest_size import closing
 from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, ProcessRig
-from tunewright.probes.throughput.size_answer import BatchSizeTerms
+from tunewright.probes.throughput.size_sweep import BatchSizeTerms
 from tunewright.probes.throughput.subject import MANY_STEPS, subject_of
 from tunewright.probes.throughput.timing import TimingRule
 
@@ -38,7 +38,7 @@ def test_a_pipeline_fit_is_driven_between_its_steps() -> None:
     workload = tw.Workload(ranked_steps.train, OBJECTIVE, store="unused.db")
     subject = subject_of(workload, {"width": 32})
     assert subject.kind == "training" and subject.batch_name == "batch_size"
-    with closing(ProcessRig(subject)) as rig:
+    with contextlib.closing(ProcessRig(subject)) as rig:
         rig.build(64)
         ran = rig.run([1, 1, 5, 5], [False, False, False, True])
         assert len(ran.seconds) == 4 and all(seconds > 0 for seconds in ran.seconds)
@@ -59,7 +59,10 @@ def test_a_pipeline_fit_is_driven_between_its_steps() -> None:
     ],
 )
 def test_factories_that_cannot_be_built(factory: Any, said: str) -> None:
-    with pytest.raises(WorkloadError) as refused, closing(ProcessRig(subject_of(factory))) as rig:
+    with (
+        pytest.raises(WorkloadError) as refused,
+        contextlib.closing(ProcessRig(subject_of(factory))) as rig,
+    ):
         rig.build(8)
     assert said in str(refused.value)
 
@@ -67,7 +70,7 @@ def test_factories_that_cannot_be_built(factory: Any, said: str) -> None:
 def test_steps_that_fail_and_steps_that_do_nothing() -> None:
     with (
         pytest.raises(CannotStep, match=r"failed in a step .*KeyError: 'label'.*ranked_steps.py:"),
-        closing(ProcessRig(subject_of(ranked_steps.raises_in_step))) as rig,
+        contextlib.closing(ProcessRig(subject_of(ranked_steps.raises_in_step))) as rig,
     ):
         rig.build(8)
         rig.run([1])
@@ -88,7 +91,7 @@ def test_steps_that_fail_and_steps_that_do_nothing() -> None:
 )
 def test_training_functions_that_cannot_be_driven(train: Any, said: str) -> None:
     subject = subject_of(tw.Workload(train, OBJECTIVE))
-    with pytest.raises(CannotStep) as refused, closing(ProcessRig(subject)) as rig:
+    with pytest.raises(CannotStep) as refused, contextlib.closing(ProcessRig(subject)) as rig:
         rig.build(8)
         rig.run([1] * 10)
     assert said in str(refused.value)
@@ -96,7 +99,10 @@ def test_training_functions_that_cannot_be_driven(train: Any, said: str) -> None
 
 def test_more_memory_than_allowed_ends_it() -> None:
     subject = subject_of(ranked_steps.hoards)
-    with pytest.raises(OutOfMemory), closing(ProcessRig(subject, memory_mb=700.0)) as rig:
+    with (
+        pytest.raises(OutOfMemory),
+        contextlib.closing(ProcessRig(subject, memory_mb=700.0)) as rig,
+    ):
         rig.build(1)
         for _ in range(50):
             rig.run([2])

@@ -12,7 +12,7 @@ import tunewright as tw
 from tunewright.probes.throughput.size_answer import (
     Cost,
     costs,
-    deferred,
+    deferral_note,
     later_change,
     room_for_more,
 )
@@ -73,7 +73,7 @@ TIMES = {32: 0.1, 64: 0.1, 128: 0.1}  # steps fall as 1 / batch: 128 ends soones
 
 def priced(upfront) -> list:
     cost = Cost(price_per_device_hour=2.0, upfront=upfront, steps={32: 36_000.0})
-    return deferred(costs(TIMES, cost), cost, soonest=128)
+    return deferral_note(costs(TIMES, cost), cost, soonest=128)
 
 
 def test_a_large_upfront_cost_is_deferred() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import tunewright as tw
 from tunewright.errors import DesignError
-from tunewright.probes.throughput.size_answer import BatchSizeTerms
+from tunewright.probes.throughput.size_sweep import BatchSizeTerms
 from tunewright.probes.throughput.timing import TimingRule
 
 

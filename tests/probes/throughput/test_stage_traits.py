@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tunewright.probes.throughput.loader_ladder import batched_speedup, equal, same_again, size_of
+from tunewright.probes.throughput.loader_ladder import equal, same_again, size_of, speedup_on_batch
 
 
 class Picture:
@@ -49,13 +49,13 @@ def test_a_stage_may_change_its_input_and_still_repeat() -> None:
 
 def test_a_batch_is_only_better_where_it_gives_the_same() -> None:
     rows = [np.full(8, k, dtype="float32") for k in range(16)]
-    assert batched_speedup(lambda x: 2 * x + 1, rows) > 1
-    assert batched_speedup(lambda x: torch.relu(x), [torch.from_numpy(r) for r in rows]) > 1
-    assert batched_speedup(lambda x: x - x.mean(), rows) is None  # each by its own mean
-    assert batched_speedup(lambda x: x[::-1], rows) is None  # the wrong way round
-    assert batched_speedup(lambda x: str(x), rows) is None
-    assert batched_speedup(lambda x: x, ["a", "b"]) is None
-    assert batched_speedup(lambda x: x, rows[:1]) is None
+    assert speedup_on_batch(lambda x: 2 * x + 1, rows) > 1
+    assert speedup_on_batch(lambda x: torch.relu(x), [torch.from_numpy(r) for r in rows]) > 1
+    assert speedup_on_batch(lambda x: x - x.mean(), rows) is None  # each by its own mean
+    assert speedup_on_batch(lambda x: x[::-1], rows) is None  # the wrong way round
+    assert speedup_on_batch(lambda x: str(x), rows) is None
+    assert speedup_on_batch(lambda x: x, ["a", "b"]) is None
+    assert speedup_on_batch(lambda x: x, rows[:1]) is None
 
 
 def test_sizes() -> None:

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.probes.throughput.timing import Timing, TimingRule, median_interval, settled, timed
+from tunewright.probes.throughput.timing import (
+    Timing,
+    TimingRule,
+    median_interval,
+    settle,
+    time_step,
+)
 
 RULE = TimingRule()
 
@@ -35,35 +41,35 @@ class Steps:
 
 def test_it_warms_up_until_five_steps_agree() -> None:
     quick, compiled = Steps(0.01), Steps(0.01, slow_first=17)
-    assert settled(quick, RULE) == (pytest.approx(0.01), True)
+    assert settle(quick, RULE) == (pytest.approx(0.01), True)
     assert sum(map(len, quick.asked)) == 10
-    assert settled(compiled, RULE) == (pytest.approx(0.01), True)
+    assert settle(compiled, RULE) == (pytest.approx(0.01), True)
     assert 22 <= sum(map(len, compiled.asked)) <= 25
     restless = Steps(0.01, noise=0.5)
-    assert not settled(restless, RULE)[1]
+    assert not settle(restless, RULE)[1]
     assert sum(map(len, restless.asked)) == 50
     slow = Steps(5.0, noise=0.5)  # twenty seconds are enough, however restless
-    settled(slow, RULE)
+    settle(slow, RULE)
     assert sum(map(len, slow.asked)) == 10
 
 
 def test_windows_are_long_enough_and_many_enough() -> None:
     steps = Steps(0.01)
-    found = timed(steps, RULE)
+    found = time_step(steps, RULE)
     assert found.steps_per_window == 50 and len(found.window_s) == 6
     assert found.time_per_step_s == pytest.approx(0.01) and found.steady
-    slow = timed(Steps(2.0), RULE)
+    slow = time_step(Steps(2.0), RULE)
     assert slow.steps_per_window == 1 and len(slow.window_s) == 6
 
 
 def test_a_restless_machine_is_given_twice_the_windows() -> None:
-    assert len(timed(Steps(0.01, noise=0.3), RULE).window_s) == 12
-    assert len(timed(Steps(0.01, noise=0.001), RULE).window_s) == 6
+    assert len(time_step(Steps(0.01, noise=0.3), RULE).window_s) == 12
+    assert len(time_step(Steps(0.01, noise=0.001), RULE).window_s) == 6
 
 
 def test_doing_nothing_is_not_a_step() -> None:
     with pytest.raises(WorkloadError, match="time of doing nothing"):
-        timed(Steps(3e-7), RULE)
+        time_step(Steps(3e-7), RULE)
 
 
 @pytest.mark.parametrize("count", [6, 12, 25])

@@ -13,7 +13,7 @@ BATCH = {"x": np.zeros(6), "y": np.zeros(1), "extra": np.zeros(3)}
 def unused(step) -> dict[str, float]:
     keys = UsedKeys()
     for _ in range(3):
-        noted = keys.noted(dict(BATCH))
+        noted = keys.watch(dict(BATCH))
         assert isinstance(noted, dict) and len(noted) == 3
         step(noted)
     return keys.unused
@@ -44,4 +44,4 @@ def test_who_takes_all_leaves_nothing_to_say(step) -> None:
 def test_other_batches_pass() -> None:
     keys = UsedKeys()
     pair = (1, 2)
-    assert keys.noted(pair) is pair and keys.unused == {}
+    assert keys.watch(pair) is pair and keys.unused == {}

@@ -18,7 +18,7 @@ from tunewright.design.range import (
     is_number,
     same_value,
     short,
-    thinned,
+    thin,
 )
 from tunewright.design.registry import register
 from tunewright.errors import DesignError
@@ -50,7 +50,7 @@ class Choice(Range):
     def ends(self) -> tuple[float, float] | None:
         """The smallest and the largest of those values that are numbers."""
         numbers = [v for v in self.values if is_number(v)]
-        return (min(numbers), max(numbers)) if numbers else None  # type: ignore[type-var, return-value]
+        return (min(numbers), max(numbers)) if numbers else None
 
     def value(self, unit: float) -> Value:
         """The value whose bin this position lies in."""
@@ -59,8 +59,8 @@ class Choice(Range):
 
     def unit(self, value: Value) -> float:
         """The middle of this value's bin."""
-        for position, own in enumerate(self.values):
-            if same_value(own, value):
+        for position, choice in enumerate(self.values):
+            if same_value(choice, value):
                 return (position + 0.5) / len(self.values)
         raise DesignError("range.not_a_choice", value=value, values=list(self.values))
 
@@ -110,7 +110,7 @@ class Choice(Range):
 
     def ticks(self) -> Sequence[Value]:
         """The values, of a long list a few."""
-        return thinned(self.values, MOST_SHOWN)
+        return thin(self.values, MOST_SHOWN)
 
     def to_data(self) -> list[Value]:
         """Plain data, as a round file writes it: the values."""

@@ -89,7 +89,6 @@ class Integers(Range):
         """The middle of a number's bin on the scale, beyond the ends too."""
         if not is_number(value):
             return None
-        assert isinstance(value, int | float)
         if not self.log:
             return (value - self.low + 0.5) / (self.high - self.low + 1)
         if value <= 0:
@@ -109,11 +108,11 @@ class Integers(Range):
         low, high = self.low, self.high
         step = math.ceil((high - low) / 2)
         if side == "low":
-            made = self.with_ends(max(1, low // 2) if self.log else low - step, high)
+            wider = self.with_ends(max(1, low // 2) if self.log else low - step, high)
         else:
-            made = self.with_ends(low, 2 * high if self.log else high + step)
-        count = None if made is None else made.count
-        return Wider(made, count / (high - low + 1)) if made is not None and count else None
+            wider = self.with_ends(low, 2 * high if self.log else high + step)
+        count = None if wider is None else wider.count
+        return Wider(wider, count / (high - low + 1)) if wider is not None and count else None
 
     def covered(self, other: Range) -> float:
         """The share of these whole numbers that lies inside another range."""
@@ -129,8 +128,8 @@ class Integers(Range):
 
     def ticks(self) -> Sequence[Value]:
         """Round numbers that are whole."""
-        found = (logarithmic if self.log else evenly)(float(self.low), float(self.high))
-        whole = sorted({round(x) for x in found if self.low <= round(x) <= self.high})
+        marks = (logarithmic if self.log else evenly)(float(self.low), float(self.high))
+        whole = sorted({round(x) for x in marks if self.low <= round(x) <= self.high})
         return whole or [self.low, self.high]
 
     def to_data(self) -> dict[str, Any]:

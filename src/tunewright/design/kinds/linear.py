@@ -35,7 +35,6 @@ class Linear(Range):
         """Where a number lies on the scale, beyond the ends too."""
         if not is_number(value):
             return None
-        assert isinstance(value, int | float)
         return (value - self.low) / (self.high - self.low)
 
     def widen(self, side: Side) -> Wider | None:

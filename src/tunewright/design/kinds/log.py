@@ -52,10 +52,10 @@ class Log(Range):
 
     def place(self, value: Value) -> float | None:
         """Where a positive number lies on the scale, beyond the ends too."""
-        if not is_number(value) or value <= 0:  # type: ignore[operator]
+        if not is_number(value) or value <= 0:
             return None
         low, high = math.log(self.low), math.log(self.high)
-        return (math.log(value) - low) / (high - low)  # type: ignore[arg-type]
+        return (math.log(value) - low) / (high - low)
 
     def widen(self, side: Side) -> Wider | None:
         """One end moved out by a decade."""

@@ -60,10 +60,10 @@ class LogFromOne(Range):
 
     def place(self, value: Value) -> float | None:
         """Where a number below one lies on the scale, beyond the ends too."""
-        if not is_number(value) or value >= 1:  # type: ignore[operator]
+        if not is_number(value) or value >= 1:
             return None
         far, near = math.log1p(-self.low), math.log1p(-self.high)
-        return (math.log1p(-value) - far) / (near - far)  # type: ignore[operator]
+        return (math.log1p(-value) - far) / (near - far)
 
     def widen(self, side: Side) -> Wider | None:
         """One end moved out by a decade of the distance from one, but not below zero."""

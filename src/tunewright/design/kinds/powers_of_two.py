@@ -16,7 +16,7 @@ from tunewright.design.range import (
     Value,
     Wider,
     is_number,
-    thinned,
+    thin,
 )
 from tunewright.design.registry import check_order, number_in, register, settle_whole_bounds
 from tunewright.errors import DesignError
@@ -68,9 +68,9 @@ class PowersOfTwo(Range):
 
     def place(self, value: Value) -> float | None:
         """Where a positive number lies on the scale, beyond the ends too."""
-        if not is_number(value) or value <= 0:  # type: ignore[operator]
+        if not is_number(value) or value <= 0:
             return None
-        return (math.log2(value) - self.bins.first + 0.5) / self.bins.count  # type: ignore[arg-type]
+        return (math.log2(value) - self.bins.first + 0.5) / self.bins.count
 
     def with_ends(self, low: float, high: float) -> Range | None:
         """The powers of two between two numbers."""
@@ -85,10 +85,10 @@ class PowersOfTwo(Range):
     def widen(self, side: Side) -> Wider | None:
         """Two more powers at one end, about half a decade; none below 1."""
         ends = (max(self.low // 4, 1), self.high) if side == "low" else (self.low, 4 * self.high)
-        made = self.with_ends(*ends)
-        if made is None or made == self or made.count is None:
+        wider = self.with_ends(*ends)
+        if wider is None or wider == self or wider.count is None:
             return None
-        return Wider(made, made.count / self.bins.count)
+        return Wider(wider, wider.count / self.bins.count)
 
     def near(self, value: float) -> Range | None:
         """One power more on either side of a value."""
@@ -96,7 +96,7 @@ class PowersOfTwo(Range):
 
     def ticks(self) -> Sequence[Value]:
         """The powers, of a long range a few."""
-        return thinned([2**k for k in range(self.bins.first, self.bins.last + 1)], MOST_TICKS)
+        return thin([2**k for k in range(self.bins.first, self.bins.last + 1)], MOST_TICKS)
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, as a round file writes it."""

@@ -15,7 +15,7 @@ from tunewright.errors import WorkloadError
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-def found() -> tuple[str, ...]:
+def visible_devices() -> tuple[str, ...]:
     """The CUDA devices this process may use, as CUDA_VISIBLE_DEVICES names them."""
     named = os.environ.get(VISIBLE)
     if named is not None:

@@ -8,7 +8,7 @@ a cluster, or jobs that leave files in the trial folder.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -31,6 +31,16 @@ class Assignment:
     split_seed: int  # alike for all trials of a round
     folder: Path  # the same for every attempt; exists already
     eval_every: int | None = None  # steps between evaluations; None: a hundredth of training
+
+
+def as_fields(assignment: Assignment) -> dict[str, Any]:
+    """An assignment as plain data, for a pipe, a file or an environment."""
+    return {**asdict(assignment), "folder": str(assignment.folder)}
+
+
+def as_assignment(fields: Mapping[str, Any]) -> Assignment:
+    """What `as_fields` wrote."""
+    return Assignment(**{**fields, "folder": Path(fields["folder"])})
 
 
 @dataclass(frozen=True)

@@ -58,10 +58,10 @@ class Inline:
             time.sleep(timeout_s)
             return []
         workload, assignment = self._waiting.popleft()
-        told: list[Event] = []
+        happened: list[Event] = []
 
         def hear(event: Event) -> None:
-            told.append(event)
+            happened.append(event)
             if self.hearing is not None and isinstance(event, Logged):
                 self.hearing(event)
 
@@ -77,7 +77,7 @@ class Inline:
         finally:
             self._running = self._current = None
             self._stops.discard(assignment.trial)
-        return [*told, end]
+        return [*happened, end]
 
     @contextlib.contextmanager
     def _glances(self, assignment: Assignment) -> Iterator[None]:

@@ -29,10 +29,10 @@ class Limits:
             ):
                 raise WorkloadError("executor.limit_not_positive", name=name, limit=limit)
 
-    def exceeded(self, ran_s: float, since_step_s: float) -> tuple[End, Message] | None:
+    def verdict(self, ran_s: float, since_step_s: float) -> tuple[End, Message] | None:
         """How a trial ends that ran so long, or None if it may go on.
 
-        >>> Limits(trial_timeout_s=60).exceeded(61, 2)
+        >>> Limits(trial_timeout_s=60).verdict(61, 2)
         ('failed', Message(code='limit.time', facts={'limit_s': 60}))
         """
         if self.trial_timeout_s is not None and ran_s > self.trial_timeout_s:
@@ -54,11 +54,11 @@ class Limits:
 
 def refuse(problems: Sequence[Message], *checks: Callable[[], object]) -> None:
     """Raise one error with these problems and those of the checks that fail; all at once."""
-    found = list(problems)
+    every = list(problems)
     for check in checks:
         try:
             check()
         except WorkloadError as error:
-            found += error.problems
-    if found:
-        raise WorkloadError.several(found)
+            every += error.problems
+    if every:
+        raise WorkloadError.several(every)

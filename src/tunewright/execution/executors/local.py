@@ -19,6 +19,13 @@ from tunewright.messages import Message
 LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
+def worker_environment(threads: int) -> dict[str, str]:
+    """What a worker process finds in its environment: not our launcher's, and so many threads."""
+    # without a number every worker would start as many threads as there are cores
+    environment = {"OMP_NUM_THREADS": str(threads), **os.environ}
+    return {name: text for name, text in environment.items() if name not in LAUNCHER}
+
+
 @dataclass(kw_only=True)
 class Local(Pooled[Pool]):
     """Several trials at once on this machine, each in a separate process.
@@ -72,7 +79,11 @@ class Local(Pooled[Pool]):
 
     @cached_property
     def _groups(self) -> tuple[tuple[str, ...], ...]:
-        given = machine.found() if self.devices is None else [str(each) for each in self.devices]
+        given = (
+            machine.visible_devices()
+            if self.devices is None
+            else [str(each) for each in self.devices]
+        )
         return machine.groups(given, self.devices_per_trial)
 
     def _seats(self) -> list[Seat]:
@@ -81,10 +92,7 @@ class Local(Pooled[Pool]):
         for at in range(self.slots):
             # more workers than devices share them in turn
             devices = self._groups[at % len(self._groups)] if self._groups else ()
-            # without this every worker would start as many threads as there are cores
-            environment = {"OMP_NUM_THREADS": str(threads), **os.environ}
-            for name in LAUNCHER:
-                environment.pop(name, None)
+            environment = worker_environment(threads)
             if devices or self.devices is not None:
                 environment[machine.VISIBLE] = ",".join(devices)
             seats.append(Seat(devices, environment))

@@ -7,14 +7,13 @@ train so runs in its own process, and a note has the reason.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tunewright.execution.executors import devices as machine
 from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.executors.limits import Limits, refuse
-from tunewright.execution.executors.local import LAUNCHER, Local
+from tunewright.execution.executors.local import Local, worker_environment
 from tunewright.execution.executors.packed_lane import MOST_TRIALS
 from tunewright.execution.executors.packed_pool import Bay, PackPool, PackSize
 from tunewright.execution.executors.pooled import Pooled
@@ -93,9 +92,7 @@ class Packed(Pooled[PackPool]):
         bays = []
         for device in self._devices:
             threads = max(1, machine.cores() // len(self._devices))
-            environment = {"OMP_NUM_THREADS": str(threads), **os.environ}
-            for name in LAUNCHER:
-                environment.pop(name, None)
+            environment = worker_environment(threads)
             environment[machine.VISIBLE] = "" if device == "cpu" else device
             size = PackSize(self.trials or AUTO, self.trials or MOST_TRIALS, self.trials is None)
             bays.append(Bay(device, environment, size))

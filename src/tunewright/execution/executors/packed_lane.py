@@ -40,7 +40,7 @@ class Surroundings:
     _cpu: Any = None
     _settings: tuple[Any, ...] = ()
 
-    def put_in(self) -> None:
+    def install(self) -> None:
         """Make the process's state this trial's."""
         random.setstate(self._python)
         np.random.set_state(self._numpy)
@@ -50,7 +50,7 @@ class Surroundings:
             current = self.torch.cuda.default_generators[0]
             current.graphsafe_set_state(self.generator.graphsafe_get_state())
 
-    def take_out(self) -> None:
+    def capture(self) -> None:
         """Keep the process's state as this trial's."""
         self._python, self._numpy = random.getstate(), np.random.get_state()
         self._cpu, self._settings = self.torch.get_rng_state(), self._get()
@@ -111,7 +111,7 @@ class Pack:
         self.last: Any = None  # an event: what the last holder of the baton launched by itself
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         fresh = Surroundings(torch)
-        fresh.take_out()
+        fresh.capture()
         self._fresh = fresh
         threading.Thread(target=self._drive, name="tunewright driver", daemon=True).start()
 
@@ -172,7 +172,7 @@ class TrialLane:
 
     def __init__(self, pack: Pack, stream: Any, surroundings: Surroundings) -> None:
         """Made for every attempt; the stream is reused."""
-        self._pack, self.stream, self._own = pack, stream, surroundings
+        self._pack, self.stream, self._surroundings = pack, stream, surroundings
         self.on_cpu = pack.on_cpu
         self.entered = False  # fit trains it
         self.admitted = False  # its steps are captured, or it stays for another reason
@@ -182,14 +182,14 @@ class TrialLane:
     def take(self) -> None:
         """Wait for the baton, then make the process's state this trial's."""
         self._pack.baton.acquire()
-        self._own.put_in()
+        self._surroundings.install()
         if self.stream is not None and self._pack.last is not None:
             # Tensors that another trial made and shares (a cached data set) are complete by then.
             self.stream.wait_event(self._pack.last)
 
     def give(self) -> None:
         """Keep the trial's state and pass the baton on."""
-        self._own.take_out()
+        self._surroundings.capture()
         if self.stream is not None:
             event = self._pack.torch.cuda.Event()
             event.record(self.stream)

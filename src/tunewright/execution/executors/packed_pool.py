@@ -14,7 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from tunewright.execution.executors.executor import Assignment, Began, Ended, Event, Noted
+from tunewright.execution.executors.executor import (
+    Assignment,
+    Began,
+    Ended,
+    Event,
+    Noted,
+    as_fields,
+)
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.local import Local
 from tunewright.execution.executors.pool_thread import CHECK_S, Job, PoolThread
@@ -23,8 +30,7 @@ from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.frames import Head, as_event
 from tunewright.execution.processes.output import last_lines
 from tunewright.execution.processes.process import WorkerProcess
-from tunewright.execution.processes.program import exited
-from tunewright.execution.processes.worker import as_fields
+from tunewright.execution.processes.program import exit_message
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome, outcome_from
@@ -50,7 +56,7 @@ class PackSize:
 
     >>> size = PackSize(8, most=32, adapts=True)
     >>> for rate in (400.0, 390.0, 410.0, 600.0, 700.0, 710.0, 700.0, 720.0, 715.0):
-    ...     size.measured(rate)
+    ...     size.note_rate(rate)
     >>> size.now, size.adapts
     (16, False)
     """
@@ -61,7 +67,7 @@ class PackSize:
     _rates: list[float] = field(default_factory=list)  # of full packs of this size
     _smaller: tuple[int, float] | None = None  # the size before, and its steps per second
 
-    def measured(self, rate: float) -> None:
+    def note_rate(self, rate: float) -> None:
         """A full pack trained at this rate, steps per second of all its trials, for a while."""
         if not self.adapts or rate <= 0:
             return
@@ -96,11 +102,6 @@ class Bay:
     kills: memory.OomKills = field(default_factory=memory.OomKills)
     full_since: float | None = None  # since when it has as many trials as it may
 
-    @property
-    def capacity(self) -> int:
-        """How many trials it takes at once."""
-        return self.size.now
-
 
 @dataclass(eq=False)
 class PackPool(PoolThread[Bay]):
@@ -127,7 +128,7 @@ class PackPool(PoolThread[Bay]):
     @property
     def slots(self) -> int:
         """How many trials can train at once, as measured so far."""
-        return sum(bay.capacity for bay in self.bays)
+        return sum(bay.size.now for bay in self.bays)
 
     # ---- the thread
 
@@ -167,22 +168,22 @@ class PackPool(PoolThread[Bay]):
                 later.append((workload, load, assignment))
         self._waiting = later
         for bay in self.bays:
-            if len(bay.jobs) < bay.capacity:
+            if len(bay.jobs) < bay.size.now:
                 bay.full_since = None
             elif bay.full_since is None:
                 bay.full_since = time.monotonic()
 
     def _room(self, trial: int) -> Bay | None:
         """The emptiest bay that takes this trial."""
-        free = [bay for bay in self.bays if len(bay.jobs) < self._allowed(bay, trial)]
+        free = [bay for bay in self.bays if len(bay.jobs) < self._most_in(bay, trial)]
         return min(free, key=lambda bay: len(bay.jobs), default=None)
 
-    def _allowed(self, bay: Bay, trial: int) -> int:
-        return min(self._most.get(each, bay.capacity) for each in (*bay.jobs, trial))
+    def _most_in(self, bay: Bay, trial: int) -> int:
+        return min(self._most.get(each, bay.size.now) for each in (*bay.jobs, trial))
 
     def _seat(self, bay: Bay, workload: Workload, load: Load, assignment: Assignment) -> None:
         hire = None if bay.worker is not None else partial(self._hire, bay)
-        output = self._opened(assignment, hire)
+        output = self._open_log(assignment, hire)
         if output is None:
             return
         if load not in bay.loads:
@@ -203,21 +204,21 @@ class PackPool(PoolThread[Bay]):
     def _copy(self, bay: Bay) -> None:
         """What no trial's thread printed (a library, a crash) goes to every trial's log."""
         assert bay.worker is not None
-        for data in bay.worker.said():
+        for data in bay.worker.read_output():
             for job in bay.jobs.values():
                 job.output.write(data)
 
     def _listen(self, bay: Bay) -> None:
         assert bay.worker is not None
-        for head, body in bay.worker.told():
+        for head, body in bay.worker.receive():
             if head["kind"] == "pace":
-                self._paced(bay, head)
+                self._note_pace(bay, head)
                 continue
             job = bay.jobs.get(head["trial"])
             if job is None:
                 continue
             job.progressed = time.monotonic()
-            event = as_event(job.names, head, body, (bay.device,))
+            event = as_event(head, body)
             if event is not None:
                 self._events.put(event)
                 continue
@@ -229,23 +230,23 @@ class PackPool(PoolThread[Bay]):
                     self._move(job.workload, job.assignment, head["reason"], job.stop_by)
                 case "crowded":
                     bay.size.fits(len(bay.jobs) - 1)
-                    self._most[job.assignment.trial] = bay.capacity
+                    self._most[job.assignment.trial] = bay.size.now
                     cause = Message("stopped.pack_crowded", {"beside": head["beside"]})
                     self._cut(bay, job, "stopped", cause)
                 case "ended":
                     self._most.pop(job.assignment.trial, None)
                     self._conclude(bay, job, outcome_from(head["outcome"]))
 
-    def _paced(self, bay: Bay, head: Head) -> None:
+    def _note_pace(self, bay: Bay, head: Head) -> None:
         """So many steps were replayed in so many seconds: counts where the pack was full."""
         if bay.full_since is not None and time.monotonic() - bay.full_since >= head["seconds"]:
-            bay.size.measured(head["steps"] / head["seconds"])
+            bay.size.note_rate(head["steps"] / head["seconds"])
 
-    def _gone(self, bay: Bay) -> None:
+    def _on_exit(self, bay: Bay) -> None:
         """The process has ended by itself."""
         kills = bay.kills
         status = self._dismiss(bay)
-        exit_of = exited("process.exited", status)
+        exit_of = exit_message("process.exited", status)
         if len(bay.jobs) == 1:
             (job,) = bay.jobs.values()
             if status == -signal.SIGKILL and kills.more():
@@ -312,7 +313,7 @@ class PackPool(PoolThread[Bay]):
             if bay.worker is None:
                 continue
             if self._has_ended(bay.worker):
-                self._gone(bay)
+                self._on_exit(bay)
                 continue
             for job in list(bay.jobs.values()):
                 if (over := job.over(self.limits, now)) is not None:

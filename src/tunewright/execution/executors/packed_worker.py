@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from tunewright.errors import need
-from tunewright.execution.executors.executor import Assignment
+from tunewright.execution.executors.executor import Assignment, as_assignment
 from tunewright.execution.executors.packed_lane import Pack, TrialLane
 from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.attempt import Task, judge, perform
@@ -37,7 +37,7 @@ from tunewright.execution.processes.pipe_worker import (
     teller,
     tie_to,
 )
-from tunewright.execution.processes.worker import as_assignment, task_of
+from tunewright.execution.processes.worker import task_of
 from tunewright.store.outcome import Outcome, outcome_data
 
 TRIAL = "tunewright trial"  # pipeline.capture knows the threads by it
@@ -132,8 +132,8 @@ class PackWorker(PipeWorker):
     def _at_once(self, head: Head) -> bool:
         if head["kind"] != "stop":
             return False
-        found = self._attempts.get(head["trial"])
-        self._stops.ask(head, None if found is None else found.control)
+        attempt = self._attempts.get(head["trial"])
+        self._stops.ask(head, None if attempt is None else attempt.control)
         return True
 
     def _keep_telling(self) -> None:
@@ -147,7 +147,7 @@ class PackWorker(PipeWorker):
                     self._sender.send(about, b"")
             for attempt in list(self._attempts.values()):
                 if (control := attempt.control) is not None:
-                    attempt.telling.tell(control, partial(self._send, attempt))
+                    attempt.telling.tell(control, teller(partial(self._send, attempt)))
 
     # ---- a trial's thread
 

@@ -14,19 +14,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from tunewright.execution.executors.executor import Assignment, Ended
+from tunewright.execution.executors.executor import Assignment, Ended, as_fields
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.pool_thread import CHECK_S, Job, PoolThread
 from tunewright.execution.executors.pooled import Load
 from tunewright.execution.processes import memory, process_tree
-from tunewright.execution.processes.attempt import clean
 from tunewright.execution.processes.frames import Head, as_event
 from tunewright.execution.processes.output import exception_line, last_lines
 from tunewright.execution.processes.process import WorkerProcess
-from tunewright.execution.processes.program import exited
-from tunewright.execution.processes.worker import as_fields
+from tunewright.execution.processes.program import exit_message
 from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome, outcome_from
+from tunewright.store.plain_json import clean
 
 Isolate = Literal["auto", "always", "never"]
 _MEMORY_S, _PEAK_S = 0.5, 2.0  # how often memory is looked at, with and without a limit
@@ -100,7 +99,7 @@ class Pool(PoolThread[Seat]):
         if seat.worker is not None and seat.loaded is not load:
             self._dismiss(seat)
         hire = None if seat.worker is not None else partial(self._hire, seat, load)
-        output = self._opened(assignment, hire)
+        output = self._open_log(assignment, hire)
         if output is None:
             return
         now = time.monotonic()
@@ -116,17 +115,17 @@ class Pool(PoolThread[Seat]):
 
     def _copy(self, seat: Seat) -> None:
         assert seat.worker is not None
-        for data in seat.worker.said():
+        for data in seat.worker.read_output():
             if seat.job is not None:
                 seat.job.output.write(data)
 
     def _listen(self, seat: Seat) -> None:
         assert seat.worker is not None
-        for head, body in seat.worker.told():
+        for head, body in seat.worker.receive():
             if seat.job is None:
                 continue
             seat.job.progressed = time.monotonic()
-            event = as_event(seat.job.names, head, body, seat.devices)
+            event = as_event(head, body)
             if event is not None:
                 self._events.put(event)
             elif head["kind"] == "ended":
@@ -144,7 +143,7 @@ class Pool(PoolThread[Seat]):
         # ended by _fill_seats, not here where its messages are being read
         seat.worn = self.isolate == "always" or (self.isolate == "auto" and fresh)
 
-    def _gone(self, seat: Seat) -> None:
+    def _on_exit(self, seat: Seat) -> None:
         """The worker process has ended by itself."""
         if seat.job is None:
             self._dismiss(seat)
@@ -156,7 +155,7 @@ class Pool(PoolThread[Seat]):
         if status == -signal.SIGKILL and kills.more():
             self._cut(seat, "infeasible", Message("memory.killed", {"what": "trial"}))
         else:
-            self._cut(seat, "died", exited("process.exited", status))
+            self._cut(seat, "died", exit_message("process.exited", status))
 
     def _cut(self, seat: Seat, end: End, cause: Message) -> None:
         """Conclude an attempt that did not report its end."""
@@ -180,7 +179,7 @@ class Pool(PoolThread[Seat]):
         whole = replace(outcome, reason=cause, detail=detail, peak_memory_mb=peak)
         self._events.put(Ended(*job.names, whole))
 
-    # ---- limits and wishes
+    # ---- limits
 
     def _check(self) -> None:
         now = time.monotonic()
@@ -189,7 +188,7 @@ class Pool(PoolThread[Seat]):
             if job is None or worker is None:
                 continue
             if self._has_ended(worker):
-                self._gone(seat)
+                self._on_exit(seat)
                 continue
             over = job.over(self.limits, now) or self._memory(seat, job, worker, now)
             if over is not None:

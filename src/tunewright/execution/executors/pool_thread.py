@@ -53,7 +53,7 @@ class Job:
         """How it ends because its time, or its grace period, has passed; None: it may go on."""
         if self.stop_by is not None and now > self.stop_by:
             return "stopped", Message("stopped.grace_over")
-        return limits.exceeded(now - self.started, now - self.progressed)
+        return limits.verdict(now - self.started, now - self.progressed)
 
     def cut(self, end: End, cause: Message) -> Outcome:
         """The outcome where it did not report one: with the time since its worker's start."""
@@ -91,7 +91,7 @@ class PoolThread(ABC, Generic[H]):
         self._selector = selectors.DefaultSelector()
         self._wake, self._waker = os.pipe()
         os.set_blocking(self._wake, False)
-        self._selector.register(self._wake, selectors.EVENT_READ, self._heard)
+        self._selector.register(self._wake, selectors.EVENT_READ, self._take_orders)
         self._started = 0  # workers, for their marks
         self._open = True
         self._failure: BaseException | None = None
@@ -125,7 +125,7 @@ class PoolThread(ABC, Generic[H]):
         """Handle what a worker has sent."""
 
     @abstractmethod
-    def _gone(self, holder: H) -> None:
+    def _on_exit(self, holder: H) -> None:
         """A worker process has ended by itself."""
 
     # ---- for the supervisor's thread
@@ -177,7 +177,7 @@ class PoolThread(ABC, Generic[H]):
                 warden.wait()
             self._selector.close()
 
-    def _heard(self) -> None:
+    def _take_orders(self) -> None:
         with contextlib.suppress(BlockingIOError):
             os.read(self._wake, 4096)
         with contextlib.suppress(queue.Empty):
@@ -200,7 +200,7 @@ class PoolThread(ABC, Generic[H]):
             job.stop_by = min(until, job.stop_by or until)
             self._send(holder, {"kind": "stop", "trial": trial, "attempt": job.names[1]})
 
-    def _opened(self, assignment: Assignment, hire: Callable[[], None] | None) -> Output | None:
+    def _open_log(self, assignment: Assignment, hire: Callable[[], None] | None) -> Output | None:
         """The log of an attempt, once `hire` has found it a worker; None: it cannot be started."""
         output = None
         try:
@@ -229,7 +229,7 @@ class PoolThread(ABC, Generic[H]):
         holder.worker = worker
         ready = {worker.messages: self._listen, worker.printed: self._copy}
         if worker.exit is not None:
-            ready[worker.exit] = self._gone
+            ready[worker.exit] = self._on_exit
         for descriptor, handle in ready.items():
             self._selector.register(descriptor, selectors.EVENT_READ, partial(handle, holder))
 

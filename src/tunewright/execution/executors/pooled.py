@@ -17,6 +17,7 @@ from tunewright.execution.executors.executor import Event
 from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.shipping import ship
 from tunewright.execution.workload import Workload
+from tunewright.store.plain_json import meaning_data, objective_data
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,27 +100,19 @@ class Pooled(Generic[P]):
 
 
 def _load_of(workload: Workload) -> Load:
-    meaning = workload.meaning
-    about = {
+    """What `processes.worker.task_of` makes the task from, in the worker."""
+    train = workload.train
+    head: Head = {
         "kind": "load",
-        "objective": asdict(workload.objective),
-        "meaning": {"means": dict(meaning.means), "off": dict(meaning.off)},
+        "objective": objective_data(workload.objective),
+        "meaning": meaning_data(workload.meaning),
     }
-    if isinstance(workload.train, Command):
-        program = workload.train.words[0]
+    if isinstance(train, Command):
+        program = train.words[0]
         if not program.fields and shutil.which(program.texts[0]) is None:
             raise WorkloadError("command.no_such_program", program=program.texts[0])
-        train = workload.train
-        own = {"command": train.template, "booleans": train.booleans, "read": list(train.read)}
-        own["within"] = train.within
-        if train.file is not None:
-            own["file"] = asdict(train.file)
-        return Load({**about, **own, "folder": os.getcwd()})
-    shipment = ship(workload.train)
-    fields = {
-        "path": shipment.path,
-        "folder": shipment.folder,
-        "module": shipment.module,
-        "name": shipment.name,
-    }
-    return Load({**about, **fields}, shipment.pickled)
+        # the defaults are in each configuration
+        return Load({**head, "command": {**asdict(train), "defaults": {}}, "folder": os.getcwd()})
+    shipment = asdict(ship(train))
+    body = shipment.pop("pickled")
+    return Load({**head, **shipment}, body)

@@ -23,10 +23,11 @@ from tunewright.execution.current_run import bound
 from tunewright.execution.executors.executor import Assignment, Ended, Event
 from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.program import Finished, run_program
-from tunewright.execution.processes.seeding import plant
+from tunewright.execution.processes.surroundings import plant
 from tunewright.execution.workload import Train
 from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome
+from tunewright.store.plain_json import clean
 
 LONGEST_CAUSE = 500  # characters of the text of an exception, in the reason
 LONGEST_DETAIL = 20_000  # characters of a traceback
@@ -80,7 +81,7 @@ def _train(task: Task, control: Control) -> tuple[End, Message | None, str]:
             with bound(run):
                 task.train(run, **run.configuration)
     except KeyboardInterrupt:
-        raise  # somebody's wish for this whole process, not the program's end
+        raise  # meant for this whole process, not for the program
     except BaseException as error:
         end = judge(error)
     try:
@@ -134,15 +135,6 @@ def judge(error: BaseException) -> tuple[End, Message, str]:
 
 def _line(text: str) -> str:
     return clean(text)[:LONGEST_CAUSE]
-
-
-def clean(text: str) -> str:
-    r"""Text that every database holds: no lone surrogates and no NUL.
-
-    >>> clean("a\x00b\ud800")
-    'a\\x00b\\ud800'
-    """
-    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def _text(error: BaseException) -> str:

@@ -5,23 +5,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import struct
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
-from tunewright.execution.executors.executor import (
-    Applied,
-    Began,
-    Event,
-    Logged,
-    Noted,
-    Saved,
-    Stepped,
-)
-from tunewright.store.outcome import decode, encode
+from tunewright.execution.executors.executor import Ended, Event, Logged, Noted
+from tunewright.store.outcome import decode, encode, outcome_data, outcome_from
 
 Head = dict[str, Any]
 _SIZES = struct.Struct("<II")
@@ -82,57 +75,46 @@ class Receiver:
             yield head, body
 
 
-# ---- The events of an attempt as frames of the pipe between a training process and its pool.
-#
-# One codec for every kind of worker process: an event that one of them sends, all of them send.
-# How an attempt ended travels as an outcome (`store/outcome.py`).
+# ---- The events of an attempt as frames: from a training process to its pool, and in the mailbox
+# of a Slurm task. An event that one kind of worker sends, all of them can send.
 
 
-Frame = tuple[Head, bytes]
+_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
 
 
-def as_frame(event: Event) -> Frame | None:
-    """The head and body that carry an event; None for one that is no frame of its kind (`Ended`).
+def as_frame(event: Event) -> tuple[Head, bytes]:
+    """An event as plain data and bytes.
 
-    >>> as_frame(Stepped(7, 1, 400, 2000))
-    ({'kind': 'step', 'step': 400, 'total': 2000}, b'')
+    >>> from tunewright.execution.executors.executor import Stepped
+    >>> as_frame(Stepped(7, 1, 20))[0]
+    {'kind': 'Stepped', 'trial': 7, 'attempt': 1, 'step': 20, 'total': None}
     """
-    match event:
-        case Began():
-            return {"kind": "began", "start": event.start_step, "at": event.worker}, b""
-        case Logged():
-            return {"kind": "logged"}, event.points
-        case Saved():
-            about = {"step": event.step, "path": event.path, "sha256": event.sha256}
-            return {"kind": "saved", **about}, b""
-        case Stepped():
-            return {"kind": "step", "step": event.step, "total": event.total}, b""
-        case Noted():
-            return {"kind": "noted", "message": encode(event.message)}, b""
-        case Applied():
-            return {"kind": "applied", "values": event.values}, b""
-    return None
+    fields = {each.name: getattr(event, each.name) for each in dataclasses.fields(event)}
+    body = fields.pop("points", b"")
+    if isinstance(event, Noted):
+        fields["message"] = encode(event.message)
+    if isinstance(event, Ended):
+        fields["outcome"] = outcome_data(event.outcome)
+    return {"kind": type(event).__name__, **fields}, body
 
 
-def as_event(
-    names: tuple[int, int], head: Head, body: bytes, devices: tuple[str, ...] = ()
-) -> Event | None:
-    """The event of a frame, about this trial and attempt; None for a frame of another kind.
+def as_event(head: Head, body: bytes) -> Event | None:
+    """The event of a frame; None for a frame of another kind.
 
-    >>> as_event((7, 1), {"kind": "step", "step": 400, "total": 2000}, b"")
-    Stepped(trial=7, attempt=1, step=400, total=2000)
+    >>> as_event({"kind": "Stepped", "trial": 7, "attempt": 1, "step": 20, "total": None}, b"")
+    Stepped(trial=7, attempt=1, step=20, total=None)
     """
-    match head["kind"]:
-        case "began":
-            return Began(*names, head["start"], head["at"], devices)
-        case "logged":
-            return Logged(*names, body)
-        case "saved":
-            return Saved(*names, head["step"], head["path"], head["sha256"])
-        case "step":
-            return Stepped(*names, head["step"], head["total"])
-        case "noted" if (note := decode(head["message"])) is not None:
-            return Noted(*names, note)
-        case "applied":
-            return Applied(*names, head["values"])
-    return None
+    fields = dict(head)
+    kind = _KINDS.get(fields.pop("kind", ""))
+    if kind is None:
+        return None
+    if kind is Noted:
+        fields["message"] = decode(fields["message"])
+    if kind is Ended:
+        fields["outcome"] = outcome_from(fields["outcome"])
+    if kind is Logged:
+        fields["points"] = body
+    if "devices" in fields:
+        fields["devices"] = tuple(fields["devices"])
+    event: Event = kind(**fields)
+    return event

@@ -25,10 +25,10 @@ def proportional_mb(processes: Iterable[Process]) -> float | None:
             text = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
         except OSError:
             return None
-        found = _number_after("Pss:", text)
-        if found is None:
+        shared = _number_after("Pss:", text)
+        if shared is None:
             return None
-        total += found
+        total += shared
     return total / 1024
 
 
@@ -67,11 +67,11 @@ def oom_kills() -> int:
     """How many processes of our control group (or else of this machine) were killed for memory."""
     for file in _oom_files():
         try:
-            found = _number_after("oom_kill ", file.read_text())
+            kills = _number_after("oom_kill ", file.read_text())
         except OSError:
             continue
-        if found is not None:
-            return found
+        if kills is not None:
+            return kills
     return 0
 
 
@@ -93,10 +93,10 @@ def _oom_files() -> Iterable[Path]:
 
 def _peak_mb(process: int | str) -> float | None:
     try:
-        found = _number_after("VmHWM:", Path(f"/proc/{process}/status").read_text())
+        kilobytes = _number_after("VmHWM:", Path(f"/proc/{process}/status").read_text())
     except OSError:
         return None
-    return None if found is None else found / 1024
+    return None if kilobytes is None else kilobytes / 1024
 
 
 def _number_after(label: str, text: str) -> int | None:

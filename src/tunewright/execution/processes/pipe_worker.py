@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from tunewright.execution.executors.executor import Event
+from tunewright.execution.executors.executor import Event, Stepped
 from tunewright.execution.handle import Control
 from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.frames import Head, Receiver, Sender, as_frame
@@ -65,18 +65,18 @@ class StopRequests:
 
     def __init__(self) -> None:
         """Nothing was asked for yet."""
-        self._asked: set[tuple[int, int]] = set()  # trial and attempt
+        self._requests: set[tuple[int, int]] = set()  # trial and attempt
 
     def ask(self, head: Head, control: Control | None) -> None:
         """An order to stop came; `control` is of the attempt at that trial, if it has begun."""
         names = head["trial"], head["attempt"]
-        self._asked.add(names)
-        if control is not None and control.is_of(*names):
+        self._requests.add(names)
+        if control is not None and control.names == names:
             control.ask_stop()
 
     def began(self, control: Control) -> None:
         """An attempt has begun: it may have been asked to stop before."""
-        if any(control.is_of(*asked) for asked in self._asked):
+        if control.names in self._requests:
             control.ask_stop()
 
 
@@ -87,14 +87,14 @@ class Telling:
     step: int = -1
     at: float = 0.0
 
-    def tell(self, control: Control, send: Callable[[Head], None]) -> None:
+    def tell(self, control: Control, send: Callable[[Event], None]) -> None:
         """Send the points that wait, and the step where it is new; without a reader, end."""
         run = control.run
         try:
             control.tell_points()
             if run.step != self.step and time.monotonic() - self.at > BEAT_S:
                 self.step, self.at = run.step, time.monotonic()
-                send({"kind": "step", "step": self.step, "total": run.total})
+                send(Stepped(*control.names, self.step, run.total))
         except OSError:
             perish()
 
@@ -102,12 +102,7 @@ class Telling:
 def teller(send: Callable[[Head, bytes], None]) -> Callable[[Event], None]:
     """What an attempt reports its events to, sent as frames."""
 
-    def tell(event: Event) -> None:
-        frame = as_frame(event)
-        if frame is not None:
-            send(*frame)
-
-    return tell
+    return lambda event: send(*as_frame(event))
 
 
 def perish() -> NoReturn:

@@ -34,8 +34,8 @@ class WorkerProcess:
         theirs = (orders, messages, printed)
         try:
             given = (str(os.getpid()), os.environ.get("PYTHONPATH", ""), *more)
-            own = {**environment, process_tree.MARK: mark}
-            self._process = start_worker(module, (orders, messages), given, printed, own)
+            variables = {**environment, process_tree.MARK: mark}
+            self._process = start_worker(module, (orders, messages), given, printed, variables)
         except BaseException:
             self._close_pipes()
             raise
@@ -71,12 +71,12 @@ class WorkerProcess:
         """Whether the pipe was too full for the last order."""
         return bool(self._unsent)
 
-    def told(self) -> Iterator[tuple[Head, bytes]]:
+    def receive(self) -> Iterator[tuple[Head, bytes]]:
         """The messages that have arrived."""
         while data := _read(self.messages):
             yield from self._receiver.feed(data)
 
-    def said(self) -> Iterator[bytes]:
+    def read_output(self) -> Iterator[bytes]:
         """What it has printed since the last look."""
         while data := _read(self.printed):
             yield data
@@ -128,7 +128,7 @@ def start_warden(mark: str) -> tuple[subprocess.Popen[bytes], int]:
     theirs, ours = os.pipe()
     try:
         given = (str(os.getpid()), mark)
-        module = "tunewright.execution.processes.warden"
+        module = process_tree.__name__
         warden = start_worker(module, (theirs,), given, subprocess.DEVNULL, os.environ, None)
     except BaseException:
         os.close(ours)

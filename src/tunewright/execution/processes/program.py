@@ -21,7 +21,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import BadValue, DesignError, Infeasible, WorkloadError
 from tunewright.execution.command import CONFIG, CONFIG_FILE, Command, Fact, as_config
-from tunewright.execution.current_run import VARIABLE, described
+from tunewright.execution.current_run import VARIABLE, describe
 from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.growing_file import FileReader
 from tunewright.execution.line_patterns import LineReader
@@ -89,7 +89,7 @@ def run_program(command: Command, control: ProgramControl) -> None:
         "PYTHONUNBUFFERED": "1",  # measurements of Python programs should come at once
         **os.environ,
         **{f"TUNEWRIGHT_{name.upper()}": str(fact) for name, fact in facts.items()},
-        VARIABLE: described(*control.given, run.devices),
+        VARIABLE: describe(*control.given, run.devices),
         process_tree.MARK: mark,
     }
     kills = OomKills()
@@ -120,19 +120,19 @@ def run_program(command: Command, control: ProgramControl) -> None:
         process.stdout.close()
         process_tree.kill_marked(mark)
     if run.stop_asked:
-        raise Finished("stopped", exited("stopped.program_exited", status))
+        raise Finished("stopped", exit_message("stopped.program_exited", status))
     if status == -signal.SIGKILL and kills.more():
         raise Finished("infeasible", Message("memory.killed", {"what": "program"}))
     if _by_signal(status):
-        raise Finished("died", exited("program.exited", status))
+        raise Finished("died", exit_message("program.exited", status))
     if status != 0:
-        raise Finished("failed", exited("program.exited", status))
+        raise Finished("failed", exit_message("program.exited", status))
 
 
-def exited(code: str, status: int) -> Message:
+def exit_message(code: str, status: int) -> Message:
     """The reason of an end with this exit status.
 
-    >>> str(exited("program.exited", -11)), str(exited("process.exited", 3))
+    >>> str(exit_message("program.exited", -11)), str(exit_message("process.exited", 3))
     ('killed by SIGSEGV', 'the process ended: exit status 3')
     """
     try:
@@ -205,8 +205,8 @@ def _listen(
 
 
 def _follow(file: FileReader, run: Run) -> None:
-    for found in file.read():
-        run.log(found.step, found.metrics)
+    for reading in file.read():
+        run.log(reading.step, reading.metrics)
 
 
 def _read(pipe: IO[bytes]) -> bytes:
@@ -222,31 +222,31 @@ def _take(lines: list[bytes], control: ProgramControl, reader: LineReader) -> No
     others: list[bytes] = []
     try:
         for line in lines:
-            found = measurement(line)
-            if found is not None and others and not others[-1].strip():
+            data = measurement(line)
+            if data is not None and others and not others[-1].strip():
                 others.pop()  # the line end that `current_run` prints before its lines
-            if found is None:
+            if data is None:
                 others.append(line)
-                if reader and (said := reader.read(line.decode("utf-8", "replace"))) is not None:
-                    run.log(said.step, said.metrics)
-            elif "infeasible" in found:
-                raise Infeasible(str(found["infeasible"]))
-            elif "resumed_at" in found:
-                run.resumed_at(_whole(found["resumed_at"]))
-            elif "step" in found:
-                run.log(_whole(found.pop("step")), _metrics(found))
-            elif isinstance(found.get("applied"), dict):
-                run.applied(found["applied"])
-            elif not _relayed_saved(found.get("saved"), control):
+                if reader and (reading := reader.read(line.decode("utf-8", "replace"))) is not None:
+                    run.log(reading.step, reading.metrics)
+            elif "infeasible" in data:
+                raise Infeasible(str(data["infeasible"]))
+            elif "resumed_at" in data:
+                run.resumed_at(_whole(data["resumed_at"]))
+            elif "step" in data:
+                run.log(_whole(data.pop("step")), _metrics(data))
+            elif isinstance(data.get("applied"), dict):
+                run.applied(data["applied"])
+            elif not _relayed_saved(data.get("saved"), control):
                 others.append(line)
     finally:
         _print(b"".join(others))
 
 
-def _metrics(found: dict[str, Any]) -> dict[str, Any]:
+def _metrics(data: dict[str, Any]) -> dict[str, Any]:
     """The metrics of a line; an object {"value": ..., "sd": ..., "n": ...} is a `Measured`."""
     try:
-        return {name: read(value) for name, value in found.items()}
+        return {name: read(value) for name, value in data.items()}
     except DesignError as error:
         raise BadValue(error.problems[0]) from None
 
@@ -285,12 +285,12 @@ def measurement(line: bytes) -> dict[str, Any] | None:
     if not text.startswith(b"{") or len(text) > _LONGEST_LINE:
         return None
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict) or not any(name in found for name in OURS):
+    if not isinstance(data, dict) or not any(name in data for name in OURS):
         return None
-    return found
+    return data
 
 
 def _whole(number: Any) -> Any:

@@ -52,21 +52,21 @@ def receive(shipment: Shipment) -> Train:
     sys.path[:] = shipment.path
     os.chdir(shipment.folder)
     importlib.invalidate_caches()
-    made: Train
+    train: Train
     if shipment.pickled:
         import cloudpickle
 
-        made = cloudpickle.loads(shipment.pickled)
+        train = cloudpickle.loads(shipment.pickled)
     else:
-        made = _resolved(importlib.import_module(shipment.module), shipment.name)
-    return made
+        train = _resolve(importlib.import_module(shipment.module), shipment.name)
+    return train
 
 
-def _resolved(module: types.ModuleType, name: str) -> Any:
-    found: Any = module
+def _resolve(module: types.ModuleType, name: str) -> Any:
+    value: Any = module
     for part in name.split("."):
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value
 
 
 def _importable(train: Train) -> bool:
@@ -75,7 +75,7 @@ def _importable(train: Train) -> bool:
     if module in (None, "__main__", "__mp_main__") or name is None or module not in sys.modules:
         return False
     try:
-        if _resolved(sys.modules[module], name) is not train:
+        if _resolve(sys.modules[module], name) is not train:
             return False
     except AttributeError:  # <locals>, <lambda>, or deleted since
         return False
@@ -124,24 +124,26 @@ class _Limited(io.RawIOBase):
 
 def _by_value(train: Train) -> bytes:
     try:
-        return _pickled(train)
+        return _pickle(train)
     except Exception as error:
         raise _why_not(train, error) from error
 
 
-def _pickled(value: object) -> bytes:
+def _pickle(value: object) -> bytes:
     import cloudpickle
 
-    own = _module_of(value)
-    by_value = own is not None and own.__name__ != "__main__" and not _findable(own.__name__)
+    module = _module_of(value)
+    by_value = (
+        module is not None and module.__name__ != "__main__" and not _findable(module.__name__)
+    )
     if by_value:
-        cloudpickle.register_pickle_by_value(own)
+        cloudpickle.register_pickle_by_value(module)
     try:
         sink = _Limited()
         cloudpickle.Pickler(sink).dump(value)
     finally:
         if by_value:
-            cloudpickle.unregister_pickle_by_value(own)
+            cloudpickle.unregister_pickle_by_value(module)
     return b"".join(sink.parts)
 
 
@@ -150,38 +152,40 @@ def _module_of(value: object) -> types.ModuleType | None:
 
 
 def _why_not(train: Train, error: Exception) -> WorkloadError:
-    shown = getattr(train, "__qualname__", type(train).__name__)
-    name, value, reason = _culprit(train, error, depth=4) or (shown, train, error)
+    function = getattr(train, "__qualname__", type(train).__name__)
+    name, value, reason = _culprit(train, error, depth=4) or (function, train, error)
     kind = type(value).__name__
     if isinstance(reason, _TooLarge):
         return WorkloadError(
-            "workload.too_large", name=name, kind=kind, largest=LARGEST // 2**20, function=shown
+            "workload.too_large", name=name, kind=kind, largest=LARGEST // 2**20, function=function
         )
     text = str(reason).partition("\n")[0]
-    return WorkloadError("workload.not_sendable", name=name, kind=kind, function=shown, reason=text)
+    return WorkloadError(
+        "workload.not_sendable", name=name, kind=kind, function=function, reason=text
+    )
 
 
 def _culprit(value: object, error: Exception, depth: int) -> tuple[str, object, Exception] | None:
     """The innermost captured variable that cannot travel, with the reason."""
     if depth == 0:
         return None
-    for name, captured in _captured(value):
+    for name, captured in _captures(value):
         try:
-            _pickled(captured)
+            _pickle(captured)
         except Exception as reason:
             return _culprit(captured, reason, depth - 1) or (name, captured, reason)
     return None
 
 
-def _captured(value: Any) -> Iterator[tuple[str, object]]:
+def _captures(value: Any) -> Iterator[tuple[str, object]]:
     """What would travel with a function or an object, by name."""
     if isinstance(value, partial):
-        yield from _captured(value.func)
+        yield from _captures(value.func)
         yield from value.keywords.items()
         yield from ((f"argument {at}", given) for at, given in enumerate(value.args, 1))
     elif isinstance(value, types.MethodType):
-        yield from _captured(value.__func__)
-        yield from _captured(value.__self__)
+        yield from _captures(value.__func__)
+        yield from _captures(value.__self__)
     elif isinstance(value, types.FunctionType):
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
             try:

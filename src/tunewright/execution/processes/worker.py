@@ -13,18 +13,15 @@ import os
 import signal
 import sys
 import time
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, NoReturn
 
-from tunewright.design.names import Meaning
-from tunewright.design.objective import Objective
 from tunewright.execution.command import Command
-from tunewright.execution.executors.executor import Assignment
+from tunewright.execution.executors.executor import Assignment, as_assignment
 from tunewright.execution.growing_file import GrowingFile
 from tunewright.execution.handle import Control
 from tunewright.execution.processes import memory, process_tree, surroundings
-from tunewright.execution.processes.attempt import Task, clean, judge, perform
+from tunewright.execution.processes.attempt import Task, judge, perform
 from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.pipe_worker import (
     TELL_S,
@@ -39,6 +36,7 @@ from tunewright.execution.processes.pipe_worker import (
 from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.messages import Message
 from tunewright.store.outcome import Outcome, outcome_data
+from tunewright.store.plain_json import clean, meaning_from, objective_from
 
 PARENT_HEARS_SIGTERM = "TUNEWRIGHT_PARENT_HEARS_SIGTERM"  # set by executors that pass it on
 
@@ -73,11 +71,11 @@ class Worker(PipeWorker):
         return True
 
     def _keep_telling(self) -> None:
-        telling = Telling()
+        telling, tell = Telling(), teller(self._sender.send)
         while True:
             time.sleep(TELL_S)
             if (control := self._control) is not None:
-                telling.tell(control, self._sender.send)
+                telling.tell(control, tell)
 
     # ---- orders
 
@@ -116,7 +114,7 @@ class Worker(PipeWorker):
         out_of_memory = outcome.reason is not None and outcome.reason.code == "memory.exhausted"
         if outcome.status == "failed" or out_of_memory:
             left.append(outcome.status)
-        left += surroundings.changed(self._before, surroundings.look())
+        left += surroundings.differences(self._before, surroundings.look())
         torch: Any = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():
             gc.collect()
@@ -130,32 +128,18 @@ def task_of(head: Head, body: bytes) -> Task | Outcome:
         train: Any
         if "command" in head:
             os.chdir(head["folder"])
-            train = Command(
-                head["command"],
-                head["booleans"],
-                read=tuple(head.get("read", ())),
-                within=head.get("within", ""),
-                file=GrowingFile(**head["file"]) if head.get("file") else None,
-            )
+            fields = head["command"]
+            file = GrowingFile(**fields["file"]) if fields["file"] else None
+            train = Command(**{**fields, "file": file})
         else:
             path, folder = tuple(head["path"]), head["folder"]
             train = receive(Shipment(path, folder, head["module"], head["name"], body))
-        about = Objective(**head["objective"]), Meaning(**head["meaning"])
-        return Task(train, *about, tuple(head["devices"]))
+        objective, meaning = objective_from(head["objective"]), meaning_from(head["meaning"])
+        return Task(train, objective, meaning, tuple(head["devices"]))
     except (Exception, SystemExit) as error:
         end, cause, detail = judge(error)
         reason = Message("trial.not_loaded", {"cause": cause.to_data()})
         return Outcome(end, reason, clean(detail))
-
-
-def as_assignment(fields: dict[str, Any]) -> Assignment:
-    """An assignment out of plain data."""
-    return Assignment(**{**fields, "folder": Path(fields["folder"])})
-
-
-def as_fields(assignment: Assignment) -> dict[str, Any]:
-    """An assignment as plain data for the pipe."""
-    return {**asdict(assignment), "folder": str(assignment.folder)}
 
 
 def main(arguments: list[str]) -> NoReturn:

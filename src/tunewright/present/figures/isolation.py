@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.checks.comparison import Pair, pairs, side_of
-from tunewright.checks.positions import LAID_OUT, axes as searched_axes, settled
+from tunewright.checks.positions import LAID_OUT, axes as searched_axes, study_trials
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.ranges import Range, Value, as_range, same_value
 from tunewright.errors import NotFound
@@ -65,7 +65,7 @@ def buckets(results: Results, name: str, searched: Range) -> Buckets:
     sign = -results.objective.sign
     found = [
         axis
-        for own in settled(results)
+        for own in study_trials(results)
         for axis in searched_axes(results, own)
         if axis.name == name
     ]

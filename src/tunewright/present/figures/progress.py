@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tunewright.checks.best_step import best_steps
-from tunewright.checks.positions import losses_of, settled
+from tunewright.checks.positions import losses_of, study_trials
 from tunewright.errors import NotFound
 from tunewright.messages import Message
 from tunewright.present.figures import style
@@ -287,7 +287,7 @@ def best_of_k_data(results: Results) -> BestOfKData:
     """What the figure shows."""
     sign = -results.objective.sign
     studies, adaptive = [], 0
-    for own in settled(results):
+    for own in study_trials(results):
         losses = losses_of(results, own.trials)
         values = losses[np.abs(losses) <= LARGEST]  # means of larger ones overflow
         adaptive += own.adaptive

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.positions import settled
+from tunewright.checks.positions import study_trials
 from tunewright.checks.sensitivity import (
     Importance,
     SensitivityEvidence,
@@ -92,7 +92,7 @@ def sensitivity_data(
     asked = ask_sensitivity(results) if findings is None else findings
     own = [finding for finding in asked if finding.check == "sensitivity"]
     studies = _weighed(own)
-    adaptive = sum(study.adaptive for study in settled(results))
+    adaptive = sum(study.adaptive for study in study_trials(results))
     if not studies and adaptive:
         studies = _weighed(ask_sensitivity(_as_laid_out(results)))
         if studies:

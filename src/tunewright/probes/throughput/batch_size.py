@@ -15,6 +15,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,27 +26,32 @@ from tunewright.execution.sources import sources
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.probe import as_document
-from tunewright.probes.throughput.knee import knee
 from tunewright.probes.throughput.largest_size import (
     SETTLE,
     Largest,
     MemoryPoint,
     both,
-    closing,
     find_largest,
 )
 from tunewright.probes.throughput.rig import Device, OpenRig, OutOfMemory, ProcessRig, Rig, Rigs
 from tunewright.probes.throughput.size_answer import (
     BatchSizes,
-    BatchSizeTerms,
     Cost,
-    concluded,
+    answer_from_data,
+    build_answer,
     later_change,
-    revived,
-    shown,
     unseen,
 )
-from tunewright.probes.throughput.size_sweep import KeptRows, has_answer, measure, sweep, watched
+from tunewright.probes.throughput.size_sweep import (
+    BatchSizeTerms,
+    KeptRows,
+    describe_settings,
+    has_answer,
+    knee,
+    measure,
+    sweep,
+    watch_rows,
+)
 from tunewright.probes.throughput.subject import Subject, subject_of
 from tunewright.progress.choose import Wanted, lines_for
 from tunewright.store.provenance import digest
@@ -81,28 +87,28 @@ def batch_size(
         progress: as for `tw.run`; every size is a message.
     """
     started = time.monotonic()
-    asked = terms or BatchSizeTerms()
+    wanted = terms or BatchSizeTerms()
     _refuse_torchrun()
     subject = subject_of(what, fixed)
     kept_in = what.store if isinstance(what, Workload) else store
-    processes, memory_gb = asked.processes, asked.memory_gb
+    processes, memory_mb = wanted.processes, wanted.bounds.memory_mb
     if subject.kind == "command" and processes > 1:
         raise DesignError("throughput.processes_of_command", processes=processes)
-    largest = subject_of(what, {**(fixed or {}), **asked.longest}) if asked.longest else None
+    largest = subject_of(what, {**(fixed or {}), **wanted.longest}) if wanted.longest else None
     budget = what.budget if isinstance(what, Workload) else None
     with through(kept_in, "probe batch-size", trials=0, budget=budget):
         answer = probe_rig(
-            _opener(subject, processes, memory_gb),
+            partial(ProcessRig, subject, processes, memory_mb),
             subject,
-            asked,
+            wanted,
             cost or Cost(),
             kept_in,
             again=again,
             say=lines_for(progress),
             started=started,
-            alone=_opener(subject, 1, memory_gb) if processes > 1 else None,
-            longest=None if largest is None else _opener(largest, processes, memory_gb),
-            ahead=_second_needed(subject, asked)
+            alone=partial(ProcessRig, subject, 1, memory_mb) if processes > 1 else None,
+            longest=None if largest is None else partial(ProcessRig, largest, processes, memory_mb),
+            ahead=_second_needed(subject, wanted)
             and (again or not has_answer(kept_in, subject.name)),
         )
     later = later_change(
@@ -117,16 +123,10 @@ def _refuse_torchrun() -> None:
         raise DesignError("throughput.under_torchrun", processes=launched)
 
 
-def _opener(subject: Subject, processes: int, memory_gb: float | None) -> OpenRig:
-    """How to start fresh processes."""
-    limit = None if memory_gb is None else memory_gb * 1024
-    return lambda: ProcessRig(subject, processes, limit)
-
-
 def probe_rig(
     open_rig: OpenRig,
     subject: Subject,
-    asked: BatchSizeTerms,
+    terms: BatchSizeTerms,
     cost: Cost,
     store: str | Path | None = None,
     *,
@@ -142,90 +142,94 @@ def probe_rig(
     `alone` opens one process of several, `longest` those with the longest examples. With several
     processes every size has its own: a process group is joined once.
     """
-    with contextlib.closing(Rigs(open_rig, asked.processes == 1, ahead)) as rigs:
+    with contextlib.closing(Rigs(open_rig, terms.processes == 1, ahead)) as rigs:
         try:
-            device, first, seen = rigs.use(lambda rig: _look(rig, asked.first))
+            device, first, seen = rigs.use(lambda rig: _look(rig, terms.first))
         except OutOfMemory as error:
             raise WorkloadError(
                 "throughput.nothing_fits",
                 subject=subject.name,
-                smallest=asked.first,
+                smallest=terms.first,
                 error=error,
             ) from None
-        found = {**seen, "fixed": shown(subject.configuration), "code": _code(subject)}
-        kept = KeptRows(store, subject.name, found, asked.key())
+        identity = {
+            **seen,
+            "fixed": describe_settings(subject.configuration),
+            "code": _code(subject),
+        }
+        kept = KeptRows(store, subject.name, identity, terms.key())
         if kept.answer is not None and not again:
-            return replace(revived(kept.answer, cost), from_record=True)
+            return replace(answer_from_data(kept.answer, cost), from_record=True)
         notes = kept.changed
         for note in notes:
             say(note.text)
         if again:
-            kept = KeptRows(None, subject.name, found, asked.key())
+            kept = KeptRows(None, subject.name, identity, terms.key())
         if longest is None:
-            largest = find_largest(rigs, asked.bounds, device, first, say)
+            largest = find_largest(rigs, terms.bounds, device, first, say)
         else:
-            say(Message("probe.progress.largest_with", {"longest": asked.longest_shown}).text)
-            second = _with_longest(longest, subject, asked, say)
+            say(Message("probe.progress.largest_with", {"longest": terms.longest_shown}).text)
+            second = _with_longest(longest, subject, terms, say)
             say(Message("probe.progress.largest_without").text)
-            bounds = replace(asked.bounds, most=second.batch_size)
+            bounds = replace(terms.bounds, most=second.batch_size)
             largest = both(
-                find_largest(rigs, bounds, device, first, say), second, asked.longest_shown
+                find_largest(rigs, bounds, device, first, say), second, terms.longest_shown
             )
-        rows = sweep(rigs, subject, asked.plan, largest, kept, say)
+        rows = sweep(rigs, subject, terms.plan, largest, kept, say)
         best = knee([row.rate for row in rows])
         if device.kind == "cuda" and subject.kind != "command":
-            rows = watched(rigs, rows, best, largest)
+            rows = watch_rows(rigs, rows, best, largest)
     efficiency = None
     if alone is not None:
-        with closing(alone()) as rig:
-            one = measure(rig, max(1, best // asked.processes), asked.rule)
-        single = one.rate.examples_per_s
+        with contextlib.closing(alone()) as rig:
+            alone_row = measure(rig, max(1, best // terms.processes), terms.rule)
+        single = alone_row.rate.examples_per_s
         together = next(r for r in rows if r.batch_size == best).rate.examples_per_s
-        efficiency = together / (asked.processes * single)
-    answer = concluded(
+        efficiency = together / (terms.processes * single)
+    answer = build_answer(
         subject.name,
         subject.batch_name,
         rows=rows,
         best=best,
         largest=largest,
         cost=cost,
-        identity=found,
-        processes=asked.processes,
+        identity=identity,
+        processes=terms.processes,
         efficiency=efficiency,
     )
     answer = replace(
         answer,
         notes=(*notes, *answer.notes),
-        unseen=tuple(unseen(subject.kind, rows, asked.rule)),
+        unseen=tuple(unseen(subject.kind, rows, terms.rule)),
         seconds=time.monotonic() - started if started else 0.0,
     )
     if again and store is not None:
-        kept = KeptRows(store, subject.name, found, asked.key())
+        kept = KeptRows(store, subject.name, identity, terms.key())
     kept.conclude(as_document(answer))
     return answer
 
 
-def _second_needed(subject: Subject, asked: BatchSizeTerms) -> bool:
+def _second_needed(subject: Subject, terms: BatchSizeTerms) -> bool:
     """Whether a second process will surely be needed, so that it may be started with the first."""
-    return subject.kind != "command" and asked.processes == 1 and asked.most > asked.first
+    return subject.kind != "command" and terms.processes == 1 and terms.most > terms.first
 
 
 def _with_longest(
-    open_rig: OpenRig, subject: Subject, asked: BatchSizeTerms, say: Callable[[str], None]
+    open_rig: OpenRig, subject: Subject, terms: BatchSizeTerms, say: Callable[[str], None]
 ) -> Largest:
     """The largest size of the longest examples, found like any other."""
-    with contextlib.closing(Rigs(open_rig, asked.processes == 1)) as rigs:
+    with contextlib.closing(Rigs(open_rig, terms.processes == 1)) as rigs:
         try:
-            device, first, _ = rigs.use(lambda rig: _look(rig, asked.first))
+            device, first, _ = rigs.use(lambda rig: _look(rig, terms.first))
         except OutOfMemory as error:
             raise WorkloadError(
                 "throughput.longest_does_not_fit",
                 subject=subject.name,
-                longest=asked.longest_shown,
-                smallest=asked.first,
+                longest=terms.longest_shown,
+                smallest=terms.first,
                 error=error,
             ) from None
-        return find_largest(rigs, asked.bounds, device, first, say)
+        return find_largest(rigs, terms.bounds, device, first, say)
 
 
 def _look(rig: Rig, smallest: int) -> tuple[Device, MemoryPoint, dict[str, str]]:

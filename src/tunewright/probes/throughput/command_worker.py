@@ -66,24 +66,24 @@ class Stamps:
     ) -> None:
         """Nothing has arrived; whoever waits looks every `look_s`."""
         self._clock, self._look_s = clock, look_s
-        self._found: list[Stamp] = []
+        self._arrived: list[Stamp] = []
         self._lock = threading.Lock()
 
     def add(self, step: int) -> None:
         """A step line has arrived; one that does not advance (a second line of a step) is none."""
         with self._lock:
             now = self._clock()
-            if self._found and step <= self._found[-1].step:
+            if self._arrived and step <= self._arrived[-1].step:
                 return
-            if self._found and now - self._found[-1].at < TOGETHER_S:
-                self._found.pop()
-            self._found.append(Stamp(step, now))
+            if self._arrived and now - self._arrived[-1].at < TOGETHER_S:
+                self._arrived.pop()
+            self._arrived.append(Stamp(step, now))
 
     @property
     def last(self) -> Stamp | None:
         """The newest."""
         with self._lock:
-            return self._found[-1] if self._found else None
+            return self._arrived[-1] if self._arrived else None
 
     def beyond(self, step: int, alive: Callable[[], bool], patience_s: float) -> Stamp:
         """The first stamp at a step or after it, which is waited for as long as there is hope."""
@@ -91,9 +91,9 @@ class Stamps:
         while True:
             going = alive()  # asked first: a last line may come before the end is seen
             with self._lock:
-                found = next((stamp for stamp in self._found if stamp.step >= step), None)
-            if found is not None:
-                return found
+                beyond = next((stamp for stamp in self._arrived if stamp.step >= step), None)
+            if beyond is not None:
+                return beyond
             if not going or self._clock() > until:
                 raise Silent
             time.sleep(self._look_s)  # being woken by each line would delay the stamp of the next
@@ -109,24 +109,24 @@ class Stamps:
         began = self._clock()
         base = self.last or self.beyond(0, alive, patience_s)
         self._forget_before(base)
-        found: list[float] = []
+        seconds: list[float] = []
         fewest = min(_FEWEST, len(steps))
         for count in steps:
             try:
                 end = self.beyond(base.step + count, alive, patience_s)
             except Silent:
-                if len(found) >= fewest:
+                if len(seconds) >= fewest:
                     break
                 raise
-            found.append((end.at - base.at) * count / (end.step - base.step))
+            seconds.append((end.at - base.at) * count / (end.step - base.step))
             base = end
-            if len(found) >= fewest and self._clock() - began > ENOUGH_S + sum(found):
+            if len(seconds) >= fewest and self._clock() - began > ENOUGH_S + sum(seconds):
                 break
-        return found
+        return seconds
 
     def _forget_before(self, base: Stamp) -> None:
         with self._lock:
-            self._found = [stamp for stamp in self._found if stamp.step >= base.step]
+            self._arrived = [stamp for stamp in self._arrived if stamp.step >= base.step]
 
 
 # ---- command worker
@@ -253,7 +253,9 @@ class _CommandWorker(PipeWorker):
             except Silent:
                 self._silent(order["kind"])
             except Exception as error:
-                self._failed(order["kind"], f"{type(error).__name__}: {error}", memory_short=False)
+                self._send_failure(
+                    order["kind"], f"{type(error).__name__}: {error}", memory_short=False
+                )
 
     def _obey(self, order: Head) -> None:
         match order["kind"]:
@@ -335,18 +337,18 @@ class _CommandWorker(PipeWorker):
             after = f" after step {last.step}" if last else ""
             waited = _NEXT_LINE_S if last else _FIRST_LINE_S
             text = f"it printed no step{after} for {waited:.0f} s: {_HINT}"
-            return self._failed(kind, text, memory_short=False)
+            return self._send_failure(kind, text, memory_short=False)
         if program.error is not None:
-            outcome, said, _ = judge(program.error)
+            outcome, reason, _ = judge(program.error)
             words = self._last_words()
             short = outcome == "infeasible" or any(each in words for each in OUT_OF_MEMORY)
             tail = words[-1500:].strip()
-            text = f"{said}; its last words:\n{tail}\n" if tail and not short else str(said)
-            return self._failed(kind, text, short)
+            text = f"{reason}; its last words:\n{tail}\n" if tail and not short else str(reason)
+            return self._send_failure(kind, text, short)
         last = program.stamps.last
         if last is None:
-            return self._failed(kind, f"it ended without printing a step: {_HINT}", False)
-        self._failed(
+            return self._send_failure(kind, f"it ended without printing a step: {_HINT}", False)
+        self._send_failure(
             kind,
             f"it ended after step {last.step}, before it could be timed: it must be able to run "
             "until the probe has seen enough (give it {max_train_steps}, or print more steps)",
@@ -354,7 +356,7 @@ class _CommandWorker(PipeWorker):
         )
         return None
 
-    def _failed(self, kind: str, text: str, memory_short: bool) -> None:
+    def _send_failure(self, kind: str, text: str, memory_short: bool) -> None:
         phases = {"load": "loading", "build": "building"}
         self._sender.send(
             {
@@ -374,12 +376,12 @@ class _CommandWorker(PipeWorker):
 
 
 def _open_files(pid: int) -> list[str]:
-    found = []
+    targets = []
     with contextlib.suppress(OSError):
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
-                found.append(os.readlink(entry.path))
-    return found
+                targets.append(os.readlink(entry.path))
+    return targets
 
 
 def main(arguments: list[str]) -> NoReturn:

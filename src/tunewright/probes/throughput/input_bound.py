@@ -10,6 +10,7 @@ with more and more workers, and taken apart into its stages, up to the copy of a
 
 from __future__ import annotations
 
+import contextlib
 import os
 import statistics
 import time
@@ -26,12 +27,11 @@ from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, as_document
-from tunewright.probes.throughput.largest_size import closing
 from tunewright.probes.throughput.loader_ladder import COPY, PIN, Depth, Loader, Rung, Stage
 from tunewright.probes.throughput.observed import Waits
 from tunewright.probes.throughput.rig import OutOfMemory, ProcessRig, Ran
 from tunewright.probes.throughput.subject import EXAMPLE, Subject, subject_of
-from tunewright.probes.throughput.timing import TimingRule, settled
+from tunewright.probes.throughput.timing import TimingRule, settle
 from tunewright.progress.choose import Wanted, lines_for
 from tunewright.store.store import Store
 
@@ -63,43 +63,43 @@ class DataSize:
     free_mb: float
 
 
-def advised(
+def advice_for(
     stages: Sequence[Stage], unused: Mapping[str, float], size: DataSize | None
 ) -> tuple[Message, ...]:
     """The advice for a pipeline that training waits for; the largest stage first."""
     loading = [stage for stage in stages if stage.name != COPY]
     total = sum(stage.seconds_per_batch for stage in loading)
-    found: list[Message] = []
+    advice: list[Message] = []
     for stage in sorted(loading, key=lambda each: -each.seconds_per_batch):
         share = stage.seconds_per_batch / total if total else 0.0
         if share < _LARGE:
             continue
         facts = {"stage": stage.name, "ms": stage.seconds_per_batch * 1e3, "share": share}
-        found += _of_stage(stage, facts, size)
+        advice += _of_stage(stage, facts, size)
     heavy = {name: part for name, part in unused.items() if part >= _HEAVY}
     if heavy:
         facts = {"names": sorted(heavy), "share": sum(heavy.values())}
-        found.append(Message("probe.input_advice.drop_unused", facts))
-    return tuple(found)
+        advice.append(Message("probe.input_advice.drop_unused", facts))
+    return tuple(advice)
 
 
 def _of_stage(stage: Stage, facts: Mapping[str, object], size: DataSize | None) -> list[Message]:
-    found = []
+    advice = []
     waits = stage.waiting_share is not None and stage.waiting_share >= _WAITS
     if waits and stage.name == _READ:
         more = {"waiting_share": stage.waiting_share}
-        found.append(Message("probe.input_advice.colocate", {**facts, **more}))
+        advice.append(Message("probe.input_advice.colocate", {**facts, **more}))
     if stage.batched_speedup is not None and stage.batched_speedup >= _FASTER:
         more = {"times": stage.batched_speedup}
-        found.append(Message("probe.input_advice.batch_first", {**facts, **more}))
+        advice.append(Message("probe.input_advice.batch_first", {**facts, **more}))
     if stage.same_again and size is not None and size.all_mb <= _FITS * size.free_mb:
         more = {"all_mb": size.all_mb, "free_mb": size.free_mb}
-        found.append(Message("probe.input_advice.cache", {**facts, **more}))
+        advice.append(Message("probe.input_advice.cache", {**facts, **more}))
     elif stage.same_again and not (waits and stage.name == _READ):
-        found.append(Message("probe.input_advice.offline", facts))
+        advice.append(Message("probe.input_advice.offline", facts))
     if stage.same_again is False:
-        found.append(Message("probe.input_advice.on_device", facts))
-    return found
+        advice.append(Message("probe.input_advice.on_device", facts))
+    return advice
 
 
 # ---- does the input stall at regular intervals? The waiting times correlated with themselves.
@@ -141,14 +141,14 @@ def find_stalls(waits: Sequence[float]) -> Stalls | None:
     centred = marks - marks.mean()
     power = float(centred @ centred)
     lags = np.arange(2, longest + 1)
-    found = np.array([float(centred[:-lag] @ centred[lag:]) / power for lag in lags])
+    correlation = np.array([float(centred[:-lag] @ centred[lag:]) / power for lag in lags])
     # a shorter series of products: made comparable over lags
-    found *= len(series) / (len(series) - lags)
-    best = float(found.max())
+    correlation *= len(series) / (len(series) - lags)
+    best = float(correlation.max())
     chance = 4 / np.sqrt(len(series))  # four deviations of white noise, over all lags
     if best < max(_CORRELATED, chance):
         return None
-    first = int(np.argmax(found >= 0.8 * best))  # its multiples correlate as well
+    first = int(np.argmax(correlation >= 0.8 * best))  # its multiples correlate as well
     return Stalls(int(lags[first]), best, float(np.median(series[late])))
 
 
@@ -243,11 +243,11 @@ class InputBound(Answer):
         """More workers, and more batches ahead of each, where they would do."""
         if self.verdict != "input_bound":
             return {}
-        found: dict[str, Value] = {}
+        proposed: dict[str, Value] = {}
         if self.enough_workers is not None and self.enough_workers != self.workers:
-            found["num_workers"] = self.enough_workers
+            proposed["num_workers"] = self.enough_workers
         deeper = deep_enough(self.depths, self.prefetch_factor)
-        return found if deeper is None else {**found, "prefetch_factor": deeper}
+        return proposed if deeper is None else {**proposed, "prefetch_factor": deeper}
 
     @property
     def missing(self) -> tuple[Message, ...]:
@@ -308,12 +308,11 @@ def input_bound(
     kept_in = what.store if isinstance(what, Workload) else store
     budget = what.budget if isinstance(what, Workload) else None
     passing = through(kept_in, "probe input", trials=0, budget=budget)
-    with passing, closing(ProcessRig(subject, processes)) as rig:
-        assert isinstance(rig, ProcessRig)
+    with passing, contextlib.closing(ProcessRig(subject, processes)) as rig:
         try:
             rig.build(size)
-            settled(lambda windows: rig.run(windows).seconds, timing)
-            real, cached = _compared(rig, steps, say)
+            settle(lambda windows: rig.run(windows).seconds, timing)
+            real, cached = _run_both(rig, steps, say)
             looked = rig.run([_PROFILED], count_waits=True)
             if traced is not None:
                 rig.trace(_TRACED, traced)
@@ -323,18 +322,18 @@ def input_bound(
             ) from None
         loader, free_mb = rig.loader()
         if loader is not None:
-            own = loader.workers
-            usable = sorted({own, *(n for n in ladder if n <= max(_cores(), own))})
+            now = loader.workers
+            usable = sorted({now, *(n for n in ladder if n <= max(_cores(), now))})
             say(Message("probe.progress.loader", {"workers": usable}).text)
             rungs = rig.climb(usable, watched)
             stages = rig.stages(watched)
             step_s = statistics.median(cached.seconds) / _BLOCK
-            loading = own or _fewest(rungs, 1 / step_s) or 0
-            if loading and _waited(real) > _WATCH:
+            loading = now or _fewest(rungs, 1 / step_s) or 0
+            if loading and _waiting_share(real) > _WATCH:
                 say(Message("probe.progress.prefetch", {"factors": list(_FACTORS)}).text)
                 factors = sorted({*_FACTORS, loader.prefetch_factor or _FACTORS[0]})
                 depths = rig.depths(loading, factors, step_s, watched)
-    answer = concluded(
+    answer = build_answer(
         subject.name,
         size,
         real=real,
@@ -354,7 +353,7 @@ def input_bound(
     return answer
 
 
-def concluded(
+def build_answer(
     subject: str,
     batch_size: int,
     real: Ran,
@@ -415,18 +414,18 @@ def concluded(
         ),
         depths=tuple(depths),
         prefetch_factor=None if loader is None else loader.prefetch_factor,
-        advice=advised(stages, unused or {}, data) if verdict == "input_bound" else (),
+        advice=advice_for(stages, unused or {}, data) if verdict == "input_bound" else (),
     )
 
 
-def deep_enough(depths: Sequence[Depth], own: int | None) -> int | None:
+def deep_enough(depths: Sequence[Depth], now_factor: int | None) -> int | None:
     """The fewest batches ahead that surely save time over the training's own; None if none do.
 
     >>> deep_enough([Depth(2, 0.30), Depth(4, 0.10), Depth(8, 0.095)], own=None)
     4
     """
     waits = {depth.prefetch_factor: depth.waiting_share for depth in depths}
-    now = waits.get(own or _FACTORS[0])
+    now = waits.get(now_factor or _FACTORS[0])
     if now is None:
         return None
     least = min(waits.values())
@@ -435,7 +434,7 @@ def deep_enough(depths: Sequence[Depth], own: int | None) -> int | None:
     return min(factor for factor, share in waits.items() if share < least + _SHORTER / 2)
 
 
-def _waited(ran: Ran) -> float:
+def _waiting_share(ran: Ran) -> float:
     """The share of the time spent on waiting for batches."""
     return sum(wait for window in ran.waits for wait in window) / sum(ran.seconds)
 
@@ -445,11 +444,11 @@ def _fewest(ladder: Sequence[Rung], needed: float) -> int | None:
 
     Without workers loading and training take turns, so that none never keeps up.
     """
-    found = (rung.workers for rung in ladder if rung.workers and rung.batches_per_s >= needed)
-    return min(found, default=None)
+    enough = (rung.workers for rung in ladder if rung.workers and rung.batches_per_s >= needed)
+    return min(enough, default=None)
 
 
-def _compared(rig: ProcessRig, steps: int, say: Callable[[str], None]) -> tuple[Ran, Ran]:
+def _run_both(rig: ProcessRig, steps: int, say: Callable[[str], None]) -> tuple[Ran, Ran]:
     """Windows on real input and on one cached batch, half of the real ones before and after.
 
     While the cached ones run, loading continues ahead: the first real window after them is
@@ -522,8 +521,8 @@ def _size(subject: Subject, what: object, batch_size: int | None) -> int:
         default = (
             what.accepts.defaults.get(subject.batch_name) if isinstance(what, Workload) else None
         )
-        found = given_here or default
-        given = found if isinstance(found, int) else None
+        size = given_here or default
+        given = size if isinstance(size, int) else None
     if given is None or given < 1:
         raise DesignError("input_bound.no_batch_size", batch_size=batch_size, subject=subject.name)
     return given

@@ -7,9 +7,8 @@ batch size, or cannot be seen, is it found the old way, by doubling until it fai
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -52,16 +51,15 @@ class MemoryModel:
         """What a batch size will take."""
         return self.fixed_mb + self.mb_per_example * batch_size
 
-    def largest(self, limit_mb: float, multiple: int = 1) -> int:
-        """The largest multiple that stays within the limit; 0 if none does.
+    def largest(self, limit_mb: float) -> int:
+        """The largest size that stays within the limit; 0 if none does.
 
-        >>> MemoryModel(1000.0, 2.0, 0.0).largest(5000.0, multiple=8)
+        >>> MemoryModel(1000.0, 2.0, 0.0).largest(5000.0)
         2000
         """
         if self.mb_per_example <= 0:
             raise ValueError("memory does not grow with the batch size")
-        most = max(0, int((limit_mb - self.fixed_mb) / self.mb_per_example))
-        return most - most % multiple
+        return max(0, int((limit_mb - self.fixed_mb) / self.mb_per_example))
 
     def through(self, point: MemoryPoint) -> MemoryModel:
         """The line of the same fixed part that goes through a point measured far out."""
@@ -113,9 +111,8 @@ How = Literal["memory model", "doubling", "asked", "step time", "refused", "not 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Between which sizes, and within which memory, the largest is looked for."""
+    """Up to which size, and within which memory, the largest is looked for."""
 
-    smallest: int
     most: int  # never tried above this
     unit: int = 1  # sizes are multiples: one example per process at least
     memory_mb: float | None = None  # a limit of one's own
@@ -169,7 +166,7 @@ class _Search:
     points: list[MemoryPoint] = field(default_factory=list)
     step_s: float = 0.0  # of the largest size of the ladder
 
-    def rounded(self, size: float) -> int:
+    def round_down(self, size: float) -> int:
         unit = math.lcm(self.bounds.unit, ROUND) if size >= ROUND * ROUND else self.bounds.unit
         return max(int(size) - int(size) % unit, self.bounds.unit)
 
@@ -178,37 +175,25 @@ class _Search:
         """The largest size worth trying: as asked, and as a step lasts no longer than allowed."""
         last = self.points[-1].batch_size
         by_time = last * self.bounds.longest_step_s / self.step_s if self.step_s else math.inf
-        return self.rounded(min(self.bounds.most, max(by_time, last)))
+        return self.round_down(min(self.bounds.most, max(by_time, last)))
 
     @property
     def seen(self) -> bool:
         """Whether the memory can be seen."""
         return math.isfinite(self.limit_mb)
 
-    def done(self, size: int, how: How, reserved: float, reason: str = "") -> Largest:
-        if not self.seen:
-            return Largest(
-                batch_size=size,
-                how=how,
-                limit_mb=None,
-                reserved_mb=None,
-                model=None,
-                points=(),
-                out_of_memory=self.rigs.out_of_memory,
-                reason=reason,
-            )
-        model = fit_line(self.points) if len(self.points) > 1 else None
-        if how == "memory model" and size >= self.most:
-            how = "asked" if self.most == self.rounded(self.bounds.most) else "step time"
-        failures, points = self.rigs.out_of_memory, tuple(self.points)
+    def finish(self, size: int, how: How, reserved: float, reason: str = "") -> Largest:
+        model = fit_line(self.points) if self.seen and len(self.points) > 1 else None
+        if self.seen and how == "memory model" and size >= self.most:
+            how = "asked" if self.most == self.round_down(self.bounds.most) else "step time"
         return Largest(
             batch_size=size,
             how=how,
-            limit_mb=self.limit_mb,
-            reserved_mb=reserved,
+            limit_mb=self.limit_mb if self.seen else None,
+            reserved_mb=reserved if self.seen else None,
             model=model,
-            points=points,
-            out_of_memory=failures,
+            points=tuple(self.points) if self.seen else (),
+            out_of_memory=self.rigs.out_of_memory,
             reason=reason,
         )
 
@@ -218,7 +203,7 @@ class _Search:
         The process is a fresh one, or one that has done nothing but such steps and gave all back.
         """
         try:
-            held = self.rigs.trial(lambda rig: _stepped(rig, size, (1, 1))).reserved_mb or 0.0
+            held = self.rigs.trial(lambda rig: _build_and_run(rig, size, (1, 1))).reserved_mb or 0.0
         except OutOfMemory:
             self.say(Message("probe.progress.out_of_memory", {"batch_size": size}).text)
             return None
@@ -227,7 +212,7 @@ class _Search:
         self.say(Message("probe.progress.fits", facts).text)
         return held
 
-    def accepted(self, size: int) -> float | None:
+    def fits_or_refused(self, size: int) -> float | None:
         """What a size holds; None if it does not fit, or is refused."""
         try:
             return self.fits(size)
@@ -246,32 +231,32 @@ def find_largest(
     refused = _climb(search)
     last = search.points[-1]
     if refused:
-        return search.done(last.batch_size, "refused", last.peak_mb, refused)
+        return search.finish(last.batch_size, "refused", last.peak_mb, refused)
     if rigs.out_of_memory:
-        return _doubled(search, last.batch_size, last.batch_size * 2)
+        return _double(search, last.batch_size, last.batch_size * 2)
     if not search.seen:
         end: How = "asked" if last.batch_size * 2 > bounds.most else "step time"
-        return search.done(last.batch_size, end, 0.0)
+        return search.finish(last.batch_size, end, 0.0)
     if len(search.points) == 1:
-        return search.done(last.batch_size, "asked", last.peak_mb)
+        return search.finish(last.batch_size, "asked", last.peak_mb)
     model = fit_line(search.points)
     if flat(search.points):
-        held = search.accepted(search.most)
+        held = search.fits_or_refused(search.most)
         if held is not None:
-            return search.done(search.most, "not limited", held)
-        return _doubled(search, last.batch_size, search.most)
+            return search.finish(search.most, "not limited", held)
+        return _double(search, last.batch_size, search.most)
     if not model.straight:
-        return _doubled(search, last.batch_size, None)
-    return _predicted(search, model, last)
+        return _double(search, last.batch_size, None)
+    return _try_prediction(search, model, last)
 
 
 def both(usual: Largest, second: Largest, longest: str) -> Largest:
     """The largest size that holds for usual examples, looked for up to that of the longest."""
     failures = usual.out_of_memory + second.out_of_memory
-    found = replace(usual, out_of_memory=failures, longest=longest)
+    largest = replace(usual, out_of_memory=failures, longest=longest)
     if usual.batch_size < second.batch_size:
-        return found
-    return replace(found, how=second.how, reserved_mb=second.reserved_mb, reason=second.reason)
+        return largest
+    return replace(largest, how=second.how, reserved_mb=second.reserved_mb, reason=second.reason)
 
 
 def _climb(search: _Search) -> str:
@@ -311,75 +296,66 @@ def _ahead(search: _Search) -> float:
 
 def _measure(search: _Search, size: int) -> None:
     """One size of the ladder."""
-    ran = search.rigs.use(lambda rig: _stepped(rig, size, SETTLE))
+    ran = search.rigs.use(lambda rig: _build_and_run(rig, size, SETTLE))
     search.points.append(MemoryPoint(size, ran.reserved_mb or 0.0))
     search.step_s = min(ran.seconds)
     facts = {"batch_size": size, "reserved_mb": ran.reserved_mb}
     search.say(Message("probe.progress.memory", facts).text)
 
 
-def _stepped(rig: Rig, size: int, windows: Sequence[int]) -> Ran:
+def _build_and_run(rig: Rig, size: int, windows: Sequence[int]) -> Ran:
     rig.build(size)
     return rig.run(windows)
 
 
-def _predicted(search: _Search, model: MemoryModel, last: MemoryPoint) -> Largest:
+def _try_prediction(search: _Search, model: MemoryModel, last: MemoryPoint) -> Largest:
     """Try what the line predicts; a line through what was found there predicts better."""
     good, held = last.batch_size, last.peak_mb
     bad: int | None = None
-    size = min(search.rounded(model.largest(_AIM * search.limit_mb)), search.most)
+    size = min(search.round_down(model.largest(_AIM * search.limit_mb)), search.most)
     for _ in range(_CORRECTIONS):
         if size <= good or (bad is not None and size >= bad):
             break
         try:
-            found = search.fits(size)
+            needed_mb = search.fits(size)
         except CannotStep as refusal:
             doubled = last.batch_size * 2 ** int(math.log2(size / last.batch_size))
             if doubled <= good or doubled == size:
-                return search.done(good, "refused", held, str(refusal))
+                return search.finish(good, "refused", held, str(refusal))
             size = doubled  # sizes of the ladder were accepted, so another such may be
             continue
-        if found is None:
-            return _doubled(search, good, size)
-        if found <= search.limit_mb:
-            good, held = size, found
-            if size >= search.most or found >= (1 - _CLOSE) * search.limit_mb:
+        if needed_mb is None:
+            return _double(search, good, size)
+        if needed_mb <= search.limit_mb:
+            good, held = size, needed_mb
+            if size >= search.most or needed_mb >= (1 - _CLOSE) * search.limit_mb:
                 break
         else:
             bad = size
-        model = model.through(MemoryPoint(size, found))
-        size = min(search.rounded(model.largest(_AIM * search.limit_mb)), search.most)
-    return search.done(good, "memory model", held)
+        model = model.through(MemoryPoint(size, needed_mb))
+        size = min(search.round_down(model.largest(_AIM * search.limit_mb)), search.most)
+    return search.finish(good, "memory model", held)
 
 
-def _doubled(search: _Search, good: int, bad: int | None) -> Largest:
+def _double(search: _Search, good: int, bad: int | None) -> Largest:
     """Double until it fails, then halve the gap between what fits and what does not."""
     held = search.points[-1].peak_mb
     size = good * 2
     while bad is None and size <= search.most:
-        found = search.accepted(size)
-        if found is None or found > search.limit_mb:
+        needed_mb = search.fits_or_refused(size)
+        if needed_mb is None or needed_mb > search.limit_mb:
             bad = size
         else:
-            good, held, size = size, found, size * 2
+            good, held, size = size, needed_mb, size * 2
     if bad is None:
-        return search.done(good, "asked", held)
+        return search.finish(good, "asked", held)
     for _ in range(_BISECTIONS):
-        size = search.rounded((good + bad) / 2)
+        size = search.round_down((good + bad) / 2)
         if size <= good or size >= bad or bad - good <= _CLOSE * good:
             break
-        found = search.accepted(size)
-        if found is None or found > search.limit_mb:
+        needed_mb = search.fits_or_refused(size)
+        if needed_mb is None or needed_mb > search.limit_mb:
             bad = size
         else:
-            good, held = size, found
-    return search.done(good, "doubling", held)
-
-
-@contextlib.contextmanager
-def closing(rig: Rig) -> Iterator[Rig]:
-    """A rig that is closed in the end."""
-    try:
-        yield rig
-    finally:
-        rig.close()
+            good, held = size, needed_mb
+    return search.finish(good, "doubling", held)

@@ -37,26 +37,25 @@ def same_again(stage: Callable[[Any], Any], value: Any) -> bool | None:
     (True, False)
     """
     try:
-        one, two, three = (stage(copy.deepcopy(value)) for _ in range(3))
-        first, second = equal(one, two), equal(one, three)
+        first, *others = (stage(copy.deepcopy(value)) for _ in range(3))
+        return _all([equal(first, other) for other in others])
     except Exception:
         return None
-    return None if first is None or second is None else first and second
 
 
-def batched_speedup(stage: Callable[[Any], Any], values: Sequence[Any]) -> float | None:
+def speedup_on_batch(stage: Callable[[Any], Any], values: Sequence[Any]) -> float | None:
     """How much faster a stage is on a stack of examples; None where the results are not the same.
 
-    >>> batched_speedup(lambda x: x[::-1], [np.arange(3), np.arange(3) + 1]) is None
+    >>> speedup_on_batch(lambda x: x[::-1], [np.arange(3), np.arange(3) + 1]) is None
     True
     """
     values = list(values)[:_TRIED]
     try:
-        stacked = _stacked(values)
+        stacked = _stack(values)
         if stacked is None:
             return None
         together = stage(copy.deepcopy(stacked))
-        apart = _stacked([stage(copy.deepcopy(value)) for value in values])
+        apart = _stack([stage(copy.deepcopy(value)) for value in values])
         if apart is None or not _close(together, apart):
             return None
         each = _fastest(lambda: [stage(value) for value in values])
@@ -65,24 +64,26 @@ def batched_speedup(stage: Callable[[Any], Any], values: Sequence[Any]) -> float
         return None
 
 
-def equal(one: Any, two: Any) -> bool | None:
+def equal(left: Any, right: Any) -> bool | None:
     """Whether two examples are the same; None where that cannot be seen.
 
     >>> equal((np.ones(2), "a"), (np.ones(2), "a")), equal(object(), object())
     (True, None)
     """
-    if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
-        return one.dtype == two.dtype and bool(np.array_equal(one, two))
-    if hasattr(one, "detach") and hasattr(two, "detach"):
-        return equal(one.detach().cpu().numpy(), two.detach().cpu().numpy())
-    if hasattr(one, "tobytes") and hasattr(two, "tobytes"):  # an image
-        return bool(one.tobytes() == two.tobytes())
-    if isinstance(one, Mapping) and isinstance(two, Mapping):
-        return one.keys() == two.keys() and _all(equal(one[name], two[name]) for name in one)
-    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
-        return len(one) == len(two) and _all(equal(a, b) for a, b in zip(one, two, strict=True))
-    if isinstance(one, int | float | str | bytes | bool | None):
-        return bool(one == two)
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        return left.dtype == right.dtype and bool(np.array_equal(left, right))
+    if hasattr(left, "detach") and hasattr(right, "detach"):
+        return equal(left.detach().cpu().numpy(), right.detach().cpu().numpy())
+    if hasattr(left, "tobytes") and hasattr(right, "tobytes"):  # an image
+        return bool(left.tobytes() == right.tobytes())
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and _all(equal(left[name], right[name]) for name in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and _all(
+            equal(a, b) for a, b in zip(left, right, strict=True)
+        )
+    if isinstance(left, int | float | str | bytes | bool | None):
+        return bool(left == right)
     return None
 
 
@@ -108,12 +109,12 @@ def size_of(example: Any) -> int | None:
     return sum(known) if len(known) == len(sizes) else None
 
 
-def _all(found: Any) -> bool | None:
-    answers = list(found)
+def _all(results: Any) -> bool | None:
+    answers = list(results)
     return None if None in answers else all(answers)
 
 
-def _stacked(values: Sequence[Any]) -> Any:
+def _stack(values: Sequence[Any]) -> Any:
     if len(values) < 2:
         return None
     if all(isinstance(value, np.ndarray) for value in values):
@@ -125,11 +126,11 @@ def _stacked(values: Sequence[Any]) -> Any:
     return None
 
 
-def _close(one: Any, two: Any) -> bool:
-    if hasattr(one, "detach"):
-        one, two = one.detach().cpu().numpy(), two.detach().cpu().numpy()
-    same = type(one) is type(two) and one.shape == two.shape and one.dtype == two.dtype
-    return bool(same and np.allclose(one, two, rtol=1e-4, atol=1e-6, equal_nan=True))
+def _close(left: Any, right: Any) -> bool:
+    if hasattr(left, "detach"):
+        left, right = left.detach().cpu().numpy(), right.detach().cpu().numpy()
+    same = type(left) is type(right) and left.shape == right.shape and left.dtype == right.dtype
+    return bool(same and np.allclose(left, right, rtol=1e-4, atol=1e-6, equal_nan=True))
 
 
 def _fastest(work: Callable[[], Any]) -> float:
@@ -186,7 +187,7 @@ class Loader:
     examples_mb: float | None = None  # of the whole data set, as its examples leave it
 
 
-def described(loader: Any) -> Loader | None:
+def describe_loader(loader: Any) -> Loader | None:
     """What a loader is set to; None where there is none."""
     if loader is None:
         return None
@@ -240,15 +241,15 @@ def stages_of(loader: Any, seconds: float, device: Any = None) -> list[Stage]:
                 spent[name] += time.perf_counter() - before
             examples.append(value)
         before = time.perf_counter()
-        made = loader.collate_fn(examples if loader.batch_sampler is not None else examples[0])
+        collated = loader.collate_fn(examples if loader.batch_sampler is not None else examples[0])
         spent["collate"] += time.perf_counter() - before
         if pins:
             before = time.perf_counter()
-            made = _pinned(made)
+            collated = _pin(collated)
             spent[PIN] = spent.get(PIN, 0.0) + time.perf_counter() - before
         if device is not None:
             before = time.perf_counter()
-            if _copied(made, device, pins):
+            if _copy_to_device(collated, device, pins):
                 _wait(device)
                 spent[COPY] = spent.get(COPY, 0.0) + time.perf_counter() - before
         count, batch = count + 1, next(places, batch)
@@ -267,14 +268,14 @@ def stages_of(loader: Any, seconds: float, device: Any = None) -> list[Stage]:
 def _traits(dataset: Any, places: Sequence[Any]) -> dict[str, tuple[bool | None, float | None]]:
     """Of each stage: whether it gives the same again, and how much faster it is on a batch."""
     (first, read), *_ = chain = _chain(dataset)
-    found: dict[str, tuple[bool | None, float | None]] = {
+    traits: dict[str, tuple[bool | None, float | None]] = {
         first: (same_again(read, places[0]), None)
     }
     values = [read(place) for place in places[:_TRIED]]
     for (name, _), part in zip(chain[1:], _parts(dataset), strict=True):
-        found[name] = (same_again(part, values[0]), batched_speedup(part, values))
+        traits[name] = (same_again(part, values[0]), speedup_on_batch(part, values))
         values = [part(value) for value in values]
-    return found
+    return traits
 
 
 def _examples_mb(loader: Any) -> float | None:
@@ -282,10 +283,10 @@ def _examples_mb(loader: Any) -> float | None:
     if _is_stream(loader.dataset):
         return None
     try:
-        one, count = size_of(loader.dataset[0]), len(loader.dataset)
+        size, count = size_of(loader.dataset[0]), len(loader.dataset)
     except Exception:  # of a program: no length, or no such place
         return None
-    return None if one is None else one * count / 2**20
+    return None if size is None else size * count / 2**20
 
 
 def _chain(dataset: Any) -> list[tuple[str, Callable[[Any], Any]]]:
@@ -416,23 +417,23 @@ def _waiting(loader: Any, step_s: float, seconds: float) -> float:
     return waited / (time.perf_counter() - started)
 
 
-def _pinned(made: Any) -> Any:
+def _pin(batch: Any) -> Any:
     pinning: Any = importlib.import_module("torch.utils.data._utils.pin_memory")
-    return pinning.pin_memory(made)
+    return pinning.pin_memory(batch)
 
 
-def _copied(made: Any, device: Any, pinned: bool) -> bool:
+def _copy_to_device(batch: Any, device: Any, pinned: bool) -> bool:
     """Copy every part of a batch to the device; whether anything was not there yet."""
     import torch
 
-    if isinstance(made, torch.Tensor):
-        return made.to(device, non_blocking=pinned) is not made
-    if isinstance(made, Mapping):
-        return any([_copied(part, device, pinned) for part in made.values()])
-    if isinstance(made, list | tuple):
-        return any([_copied(part, device, pinned) for part in made])
-    if hasattr(made, "to"):  # a batch of one's own kind, which may move in place
-        made.to(device)
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=pinned) is not batch
+    if isinstance(batch, Mapping):
+        return any([_copy_to_device(part, device, pinned) for part in batch.values()])
+    if isinstance(batch, list | tuple):
+        return any([_copy_to_device(part, device, pinned) for part in batch])
+    if hasattr(batch, "to"):  # a batch of one's own kind, which may move in place
+        batch.to(device)
         return True
     return False
 

@@ -36,7 +36,7 @@ class Looking:
         torch: Any = sys.modules.get("torch")
         if torch is not None:
             modules = torch.nn.modules.module
-            self._hook = modules.register_module_forward_pre_hook(self._seen)
+            self._hook = modules.register_module_forward_pre_hook(self._look)
 
     def stop(self) -> None:
         """Look no more: hooks cost time."""
@@ -44,7 +44,7 @@ class Looking:
             self._hook.remove()
             self._hook = None
 
-    def _seen(self, module: Any, inputs: tuple[Any, ...]) -> None:
+    def _look(self, module: Any, inputs: tuple[Any, ...]) -> None:
         torch: Any = sys.modules["torch"]
         if self.example:
             return
@@ -63,8 +63,8 @@ def identity(looking: Looking, processes: int) -> dict[str, str]:
     """What this process trains, as text by property."""
     torch: Any = sys.modules.get("torch")
     if torch is None:
-        found = {"model": "unknown", "optimizer": "unknown", "precision": "unknown"}
-        return {**found, "device": cpu(), "processes": str(processes), "example": "unknown"}
+        unknown = {"model": "unknown", "optimizer": "unknown", "precision": "unknown"}
+        return {**unknown, "device": cpu(), "processes": str(processes), "example": "unknown"}
     models, optimizers = _alive(torch)
     return {
         "model": "; ".join(sorted(_model(model) for model in models)) or "none found",
@@ -96,12 +96,12 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Messa
 def _alive(torch: Any) -> tuple[list[Any], list[Any]]:
     """The outermost modules and the optimizers of this process."""
     modules, optimizers = [], []
-    for thing in gc.get_objects():
-        kind = type(thing)  # isinstance would run the __class__ of proxies
+    for candidate in gc.get_objects():
+        kind = type(candidate)  # isinstance would run the __class__ of proxies
         if issubclass(kind, torch.nn.Module):
-            modules.append(thing)
+            modules.append(candidate)
         elif issubclass(kind, torch.optim.Optimizer):
-            optimizers.append(thing)
+            optimizers.append(candidate)
     inner = {id(child) for module in modules for child in _children(module)}
     outer = [m for m in modules if id(m) not in inner and _has_parameters(m)]
     return outer, optimizers
@@ -162,12 +162,12 @@ def available_mb(held_mb: float) -> float:
     """What this machine, or our control group, has left for us, with what we hold already."""
     import psutil
 
-    found: list[float] = [psutil.virtual_memory().available / MEGABYTE + held_mb]
+    limits: list[float] = [psutil.virtual_memory().available / MEGABYTE + held_mb]
     with contextlib.suppress(OSError, ValueError):
         limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
         used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-        found.append((int(limit) - used) / MEGABYTE + held_mb)
-    return min(found)
+        limits.append((int(limit) - used) / MEGABYTE + held_mb)
+    return min(limits)
 
 
 # ---- which lines of a step make the host wait for the device?
@@ -245,24 +245,24 @@ def _mode(reads: Counter[str]) -> Any:
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
-            made = func(*args, **(kwargs or {}))
-            if _waits(func._schema.name, args, kwargs or {}, made):
+            result = func(*args, **(kwargs or {}))
+            if _waits(func._schema.name, args, kwargs or {}, result):
                 place = _place(sys._getframe(1))
                 if place is not None:
                     reads[place] += 1
-            return made
+            return result
 
     return Reading()
 
 
-def _waits(name: str, args: Any, kwargs: Any, made: Any) -> bool:
+def _waits(name: str, args: Any, kwargs: Any, result: Any) -> bool:
     if name == _READ:
         return True
     if name in SHAPES:
         return bool(args[0].is_cuda)
     if name in _COPIES:
         source = args[1] if name == _COPIES[1] else args[0]
-        on_host = getattr(made, "device", None) is not None and made.device.type == "cpu"
+        on_host = getattr(result, "device", None) is not None and result.device.type == "cpu"
         return bool(
             getattr(source, "is_cuda", False) and on_host and not kwargs.get("non_blocking")
         )

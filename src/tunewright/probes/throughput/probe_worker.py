@@ -27,7 +27,7 @@ from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.pipe_worker import PipeWorker, show_lines
 from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.probes.throughput import tap
-from tunewright.probes.throughput.loader_ladder import climb, described, stages_of, waits_at
+from tunewright.probes.throughput.loader_ladder import climb, describe_loader, stages_of, waits_at
 from tunewright.probes.throughput.observed import Counting, Looking, available_mb, identity
 from tunewright.probes.throughput.subject import ProbeHandle
 from tunewright.probes.throughput.tap import UsedKeys
@@ -74,7 +74,7 @@ class _ProbeWorker(PipeWorker):
         try:
             self._load(head, body)
         except (Exception, SystemExit) as error:
-            self._failed(error, "loading")
+            self._send_failure(error, "loading")
         while True:
             order = self._waiting or self._orders.get()[0]
             self._waiting = None
@@ -86,7 +86,7 @@ class _ProbeWorker(PipeWorker):
             except Enough:
                 pass
             except (Exception, SystemExit) as error:
-                self._failed(error, "stepping" if self._announced else "building")
+                self._send_failure(error, "stepping" if self._announced else "building")
             self._forget()
 
     # ---- what is probed
@@ -188,28 +188,28 @@ class _ProbeWorker(PipeWorker):
                 seen = identity(self._looking, int(os.environ.get("WORLD_SIZE", "1")))
                 self._sender.send({"kind": "identified", "identity": seen})
             case "loader":
-                seen_loader = described(self._tap.loader)
+                seen_loader = describe_loader(self._tap.loader)
                 known = None if seen_loader is None else asdict(seen_loader)
                 free = available_mb(memory.own_peak_mb() or 0.0)
                 self._sender.send({"kind": "loader", "loader": known, "free_mb": free})
             case "depths":
-                asked = (order[name] for name in ("workers", "factors", "step_s", "seconds"))
-                depths = [asdict(one) for one in waits_at(self._tap.loader, *asked)]
+                arguments = (order[name] for name in ("workers", "factors", "step_s", "seconds"))
+                depths = [asdict(depth) for depth in waits_at(self._tap.loader, *arguments)]
                 self._sender.send({"kind": "depths", "depths": depths})
             case "climb":
                 rates = climb(self._tap.loader, order["workers"], order["seconds"])
                 self._sender.send({"kind": "climbed", "rates": rates})
             case "stages":
-                told = stages_of(self._tap.loader, order["seconds"], _device())
-                self._sender.send({"kind": "staged", "stages": [asdict(one) for one in told]})
+                stages = stages_of(self._tap.loader, order["seconds"], _device())
+                self._sender.send({"kind": "staged", "stages": [asdict(depth) for depth in stages]})
 
     def _begin_trace(self, path: str) -> None:
         """Start a profiler where a trace is asked for; rank 0 alone writes one."""
         if not path or "torch" not in sys.modules or os.environ.get("RANK", "0") != "0":
             return
-        from tunewright.pipeline.trace import started
+        from tunewright.pipeline.throughput import start_profiler
 
-        self._tracing, self._trace = started(_device()), path
+        self._tracing, self._trace = start_profiler(_device()), path
 
     def _begin_window(self) -> None:
         assert self._tap is not None
@@ -251,11 +251,11 @@ class _ProbeWorker(PipeWorker):
 
     # ---- endings
 
-    def _failed(self, error: BaseException, phase: str) -> None:
+    def _send_failure(self, error: BaseException, phase: str) -> None:
         frames = traceback.extract_tb(error.__traceback__)
         here = str(Path(__file__).parent)
-        own = [frame for frame in frames if not frame.filename.startswith(here)]
-        where = f"{own[-1].filename}:{own[-1].lineno}" if own else ""
+        user_frames = [frame for frame in frames if not frame.filename.startswith(here)]
+        where = f"{user_frames[-1].filename}:{user_frames[-1].lineno}" if user_frames else ""
         self._sender.send(
             {
                 "kind": "failed",
@@ -343,11 +343,11 @@ def _device_facts() -> Head:
     if _on_cuda():
         cuda = sys.modules["torch"].cuda
         free, total = cuda.mem_get_info()
-        own = cuda.memory_reserved()
+        reserved = cuda.memory_reserved()
         return {
             "device": "cuda",
             "total_mb": total / _MEGABYTE,
-            "free_mb": (free + own) / _MEGABYTE,
+            "free_mb": (free + reserved) / _MEGABYTE,
         }
     available = available_mb(memory.own_peak_mb() or 0.0)
     return {"device": "cpu", "total_mb": available, "free_mb": available}
@@ -356,7 +356,7 @@ def _device_facts() -> Head:
 def _out_of_memory(error: BaseException) -> bool:
     """Whether memory did not suffice; cuDNN and NCCL have separate error messages for it."""
     if "torch" in sys.modules:
-        from tunewright.pipeline.memory import out_of_memory
+        from tunewright.pipeline.eval_batch import out_of_memory
 
         if out_of_memory(error):
             return True

@@ -74,7 +74,7 @@ class _Member:
         return None
 
     @property
-    def gone(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it has ended."""
         return self._process.poll() is not None
 
@@ -100,9 +100,9 @@ class _Member:
 
 def _environment_of(rank: int, processes: int, port: int, mark: str) -> dict[str, str]:
     """What a process finds in its environment: torchrun's variables, where there are several."""
-    own = {**os.environ, process_tree.MARK: mark}
+    environment = {**os.environ, process_tree.MARK: mark}
     if processes > 1:
-        own |= {
+        environment |= {
             "RANK": str(rank),
             "LOCAL_RANK": str(rank),
             "WORLD_SIZE": str(processes),
@@ -110,7 +110,7 @@ def _environment_of(rank: int, processes: int, port: int, mark: str) -> dict[str
             "MASTER_ADDR": "127.0.0.1",
             "MASTER_PORT": str(port),
         }
-    return own
+    return environment
 
 
 def _free_port() -> int:
@@ -198,7 +198,7 @@ class ProcessRig:
     ) -> None:
         """Start them; above `memory_mb` on a CPU they are ended."""
         self._subject, self._memory_mb, self._patience_s = subject, memory_mb, patience_s
-        self._shipment = _shipped(subject)
+        self._shipment = _shipment_of(subject)
         self._loaded = False
         self._folder = tempfile.TemporaryDirectory(prefix="tunewright-probe-")
         self._mark = process_tree.new_mark()
@@ -232,8 +232,8 @@ class ProcessRig:
         if not self._loaded:
             self._load()
         order = {"kind": "build", "batch_size": batch_size, "synthetic": synthetic}
-        told = self._order(order, about=f"at batch size {batch_size}")
-        least = min(told, key=lambda head: head["free_mb"] or 0.0)
+        answers = self._order(order, about=f"at batch size {batch_size}")
+        least = min(answers, key=lambda head: head["free_mb"] or 0.0)
         return Device(least["device"], least["total_mb"], least["free_mb"])
 
     def run(
@@ -242,25 +242,25 @@ class ProcessRig:
         """Do steps; the slowest process's times, the fullest device's memory."""
         modes = cached or [False] * len(windows)
         order = {"kind": "run", "windows": list(zip(windows, modes, strict=True))}
-        told = self._order({**order, "count_waits": count_waits})
-        slowest = [max(times) for times in zip(*(head["seconds"] for head in told), strict=True)]
-        found = told[0]["host_waits"]
-        if found is not None:
-            places = tuple((place, rate) for place, rate in found.pop("places"))
-            found = Waits(places=places, **found)
+        answers = self._order({**order, "count_waits": count_waits})
+        slowest = [max(times) for times in zip(*(head["seconds"] for head in answers), strict=True)]
+        host_waits = answers[0]["host_waits"]
+        if host_waits is not None:
+            places = tuple((place, rate) for place, rate in host_waits.pop("places"))
+            host_waits = Waits(places=places, **host_waits)
         return Ran(
             tuple(slowest),
-            tuple(tuple(window) for window in told[0]["waits"]),
-            self._together([head["peak_mb"] for head in told]),
-            self._together([head["reserved_mb"] for head in told]),
-            found,
-            told[0].get("unused", {}),
+            tuple(tuple(window) for window in answers[0]["waits"]),
+            self._together([head["peak_mb"] for head in answers]),
+            self._together([head["reserved_mb"] for head in answers]),
+            host_waits,
+            answers[0].get("unused", {}),
         )
 
     def identify(self) -> dict[str, str]:
         """What rank 0 trains."""
-        found: dict[str, str] = self._order({"kind": "identify"})[0]["identity"]
-        return found
+        identity: dict[str, str] = self._order({"kind": "identify"})[0]["identity"]
+        return identity
 
     def trace(self, steps: int, path: Path) -> None:
         """Do steps under a profiler, whose trace rank 0 writes to a file."""
@@ -275,27 +275,27 @@ class ProcessRig:
 
     def loader(self) -> tuple[Loader | None, float | None]:
         """The DataLoader that the training iterates, and the memory free for its data in MB."""
-        told = self._order({"kind": "loader"})[0]
-        known = told["loader"]
-        return None if known is None else Loader(**known), told["free_mb"]
+        answer = self._order({"kind": "loader"})[0]
+        known = answer["loader"]
+        return None if known is None else Loader(**known), answer["free_mb"]
 
     def climb(self, workers: Sequence[int], seconds: float) -> list[Rung]:
         """Batches per second of the input pipeline alone at each number of workers."""
-        told = self._order({"kind": "climb", "workers": list(workers), "seconds": seconds})
-        return [Rung(count, rate) for count, rate in told[0]["rates"]]
+        answers = self._order({"kind": "climb", "workers": list(workers), "seconds": seconds})
+        return [Rung(count, rate) for count, rate in answers[0]["rates"]]
 
     def depths(
         self, workers: int, factors: Sequence[int], step_s: float, seconds: float
     ) -> list[Depth]:
         """How long steps of this length wait for the loader at each prefetch factor."""
-        asked = {"workers": workers, "factors": list(factors), "step_s": step_s}
-        told = self._order({"kind": "depths", "seconds": seconds, **asked})
-        return [Depth(**one) for one in told[0]["depths"]]
+        question = {"workers": workers, "factors": list(factors), "step_s": step_s}
+        answers = self._order({"kind": "depths", "seconds": seconds, **question})
+        return [Depth(**depth) for depth in answers[0]["depths"]]
 
     def stages(self, seconds: float) -> list[Stage]:
         """What each stage of the input pipeline takes and is like."""
-        told = self._order({"kind": "stages", "seconds": seconds})
-        return [Stage(**one) for one in told[0]["stages"]]
+        answers = self._order({"kind": "stages", "seconds": seconds})
+        return [Stage(**stage) for stage in answers[0]["stages"]]
 
     def rest(self) -> float:
         """Give back what was built; the largest share of a device's memory that stayed behind."""
@@ -334,8 +334,8 @@ class ProcessRig:
                         self._judge(answer, about)
                 self._watch_memory(head)
                 for member in self._members:
-                    if member.rank not in answers and member.gone:
-                        self._died(member)
+                    if member.rank not in answers and member.has_ended:
+                        self._raise_end(member)
                 if time.monotonic() > until:
                     raise CannotStep(
                         "throughput.hangs",
@@ -343,10 +343,10 @@ class ProcessRig:
                         about=about,
                         patience_s=self._patience_s,
                     )
-        told = [answers[member.rank] for member in self._members]
+        in_order = [answers[member.rank] for member in self._members]
         if head["kind"] == "build":
-            self._on_cpu = told[0]["device"] == "cpu"
-        return told
+            self._on_cpu = in_order[0]["device"] == "cpu"
+        return in_order
 
     def _together(self, held: Sequence[float | None]) -> float | None:
         known = [each for each in held if each is not None]
@@ -375,7 +375,7 @@ class ProcessRig:
         if self._memory_mb is None or not self._on_cpu or head["kind"] not in ("build", "run"):
             return
         table = process_tree.table()
-        found = [
+        processes = [
             process
             for member in self._members
             for process in (
@@ -383,28 +383,32 @@ class ProcessRig:
                 *process_tree.descendants(member.pid, table),
             )
         ]
-        used = memory.tree_mb(found)
+        used = memory.tree_mb(processes)
         if used > self._memory_mb:
             raise OutOfMemory(f"{used:.0f} MB of the {self._memory_mb:.0f} MB allowed")
 
-    def _died(self, member: _Member) -> None:
+    def _raise_end(self, member: _Member) -> None:
         status = member.status
         if status == -9 and member.kills.more():
             raise OutOfMemory("the kernel ended the process for want of memory")
-        said = member.last_words()
+        last_words = member.last_words()
         raise CannotStep(
             "throughput.process_ended",
             subject=self._subject.name,
             status=status,
-            detail=f"; its last words:\n{said}" if said else " without a word.",
+            detail=f"; its last words:\n{last_words}" if last_words else " without a word.",
         )
 
 
-def _shipped(subject: Subject) -> tuple[Head, bytes]:
+def _shipment_of(subject: Subject) -> tuple[Head, bytes]:
     """What the processes are to load."""
     if isinstance(subject.function, Command):
-        own = subject.function
-        about = {"command": own.template, "booleans": own.booleans, "read": list(own.read)}
+        command = subject.function
+        about = {
+            "command": command.template,
+            "booleans": command.booleans,
+            "read": list(command.read),
+        }
         return {**about, "folder": os.getcwd()}, b""
     shipment = ship(subject.function)
     head = {"path": shipment.path, "folder": shipment.folder}
@@ -430,8 +434,8 @@ OpenRig = Callable[[], Rig]
 
 
 _LEFT = 0.02  # of the device's memory: what a size may leave behind in a process that continues
-Found = TypeVar("Found")
-Work = Callable[[Rig], Found]
+Outcome = TypeVar("Outcome")
+Work = Callable[[Rig], Outcome]
 
 
 class Rigs:
@@ -444,33 +448,33 @@ class Rigs:
         self._kept: dict[int, Rig] = {}
         self._spare: Rig | None = None
 
-    def use(self, work: Work[Found], turn: int = 0) -> Found:
+    def use(self, work: Work[Outcome], turn: int = 0) -> Outcome:
         """Do some work in the process that measures for the first time (0), or again (1)."""
         if not self._sharing:
             return self.alone(work)
         kept = self._kept.pop(turn, None)
         if kept is None:
-            return self._done(work, self._opened(), turn)
+            return self._do(work, self._open(), turn)
         try:
-            return self._done(work, kept, turn)
+            return self._do(work, kept, turn)
         except (CannotStep, OutOfMemory):
-            found = self.alone(work)  # fails again if it was not for the company
+            outcome = self.alone(work)  # fails again if it was not for the company
             self._sharing = False
-            return found
+            return outcome
 
-    def trial(self, work: Work[Found]) -> Found:
+    def trial(self, work: Work[Outcome]) -> Outcome:
         """Try a large size in a separate process; a failure there is the size's.
 
         The process then tries the next one, and later measures what is measured again.
         """
-        rig = self._kept.pop(1, None) or self._opened()
-        return self._done(work, rig, 1 if self._sharing else None)
+        rig = self._kept.pop(1, None) or self._open()
+        return self._do(work, rig, 1 if self._sharing else None)
 
-    def alone(self, work: Work[Found]) -> Found:
+    def alone(self, work: Work[Outcome]) -> Outcome:
         """Do some work in a separate process, while there is no other."""
         self._close(0)
         self._close(1)
-        return self._done(work, self._opened(), None)
+        return self._do(work, self._open(), None)
 
     def close(self) -> None:
         """End all processes."""
@@ -479,7 +483,7 @@ class Rigs:
         if self._spare is not None:
             self._spare.close()
 
-    def _opened(self) -> Rig:
+    def _open(self) -> Rig:
         spare, self._spare = self._spare, None
         if spare is not None:
             return spare
@@ -488,9 +492,9 @@ class Rigs:
             self._ahead, self._spare = False, self._open_rig()
         return rig
 
-    def _done(self, work: Work[Found], rig: Rig, turn: int | None) -> Found:
+    def _do(self, work: Work[Outcome], rig: Rig, turn: int | None) -> Outcome:
         try:
-            found = work(rig)
+            outcome = work(rig)
         except BaseException as error:
             self.out_of_memory += isinstance(error, OutOfMemory)
             rig.close()
@@ -499,7 +503,7 @@ class Rigs:
             rig.close()
         else:
             self._kept[turn] = rig
-        return found
+        return outcome
 
     def _close(self, turn: int) -> None:
         kept = self._kept.pop(turn, None)

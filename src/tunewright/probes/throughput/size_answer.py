@@ -1,126 +1,85 @@
-"""The batch-size probe: what it is asked, its answer, costs, and notes for the reader."""
+"""The answer of the batch-size probe: bottleneck, costs, notes for the reader, the size to use."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, NotFound
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, message_of
-from tunewright.probes.throughput.knee import FREE, GAIN, IDLE, Bottleneck, gain, judge
-from tunewright.probes.throughput.largest_size import Bounds, Largest, MemoryModel, MemoryPoint
-from tunewright.probes.throughput.size_sweep import Plan, SizeRow, from_data
+from tunewright.probes.throughput.largest_size import Largest, MemoryModel, MemoryPoint
+from tunewright.probes.throughput.size_sweep import FREE, GAIN, Rate, SizeRow, from_data, gain
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.store.store import Store
 
-# ---- what the batch-size probe is asked: which sizes, on how many processes, how carefully
+# ---- what holds a step up: its input, its launches, the exchange between processes, or nothing?
+#
+# The time per step should be constant while the batch is small. Where it grows from the smallest
+# sizes on, something other than arithmetic limits it (playbook, "If the training throughput does
+# not double, there is a bottleneck").
 
 
-MOST = 2**20  # examples per step; nobody trains with more
+Kind = Literal["none", "input", "launch", "communication"]
+_SLOWER = 1.1  # real over cached input, from which the input is the bottleneck
+IDLE = 0.6  # a device busy for less than this share waits for the host
+_EFFICIENT = 0.8  # throughput of n processes over n times that of one
 
 
-@dataclass(frozen=True, kw_only=True)
-class BatchSizeTerms:
-    """What `tw.probes.batch_size` is asked; wrong fields are refused at once.
+@dataclass(frozen=True)
+class Bottleneck:
+    """What to speed up first."""
 
-    Sizes are doubled from `smallest` until a doubling no longer pays, or up to the largest that
-    fits with `everything`; or exactly `sizes` are measured. `batch_size` counts the examples of
-    all `processes` together.
-
-    >>> BatchSizeTerms(sizes=[64, 16]).first, BatchSizeTerms(processes=4).first
-    (16, 4)
-    >>> BatchSizeTerms(smallest=64, largest=8)
-    Traceback (most recent call last):
-    tunewright.errors.DesignError: largest=8 is below smallest=64.
-    """
-
-    smallest: int | None = None  # begin here; None: the least of `sizes`, else one per process
-    largest: int | None = None  # go no further; None: until memory or time ends it
-    sizes: Sequence[int] = ()  # measure exactly these; empty: doubled from the smallest
-    everything: bool = False  # measure all sizes that fit, not only up to the knee
-    # hyperparameters with which examples are largest, such as {"sequence_length": 4096}: sizes are
-    # timed without them, but must fit with them too
-    longest: Mapping[str, Value] = field(default_factory=dict)
-    processes: int = 1  # that train together; torchrun's variables are set for them
-    memory_gb: float | None = None  # the most memory to take, on a CPU too; None: what is there
-    rule: TimingRule = field(default_factory=TimingRule)  # how long and how often a size is timed
-    longest_step_s: float = 20.0  # a size whose step takes longer is not tried
-
-    def __post_init__(self) -> None:
-        problems: list[Message] = []
-        if self.processes < 1:
-            problems.append(Message("throughput.no_process", {"processes": self.processes}))
-        if self.memory_gb is not None and self.memory_gb <= 0:
-            problems.append(Message("throughput.bad_memory_limit", {"memory_gb": self.memory_gb}))
-        wrong = [size for size in (self.first, *self.sizes) if size < 1]
-        if wrong:
-            problems.append(Message("throughput.bad_size", {"size": wrong[0]}))
-        uneven = [s for s in (self.first, *self.sizes) if s % max(self.processes, 1)]
-        if uneven:
-            problems.append(
-                Message("throughput.uneven_size", {"size": uneven[0], "processes": self.processes})
-            )
-        if self.most < self.first:
-            facts = {"largest": self.most, "smallest": self.first}
-            problems.append(Message("throughput.largest_below_smallest", facts))
-        if problems:
-            raise DesignError.several(problems)
-
-    @property
-    def first(self) -> int:
-        """The size that is tried first."""
-        if self.smallest is not None:
-            return self.smallest
-        return min(self.sizes) if self.sizes else max(self.processes, 1)
-
-    @property
-    def most(self) -> int:
-        """The size beyond which none is tried."""
-        return min(self.largest or MOST, max(self.sizes, default=MOST))
-
-    @property
-    def plan(self) -> Plan:
-        """Which sizes are timed, and how carefully."""
-        return Plan(tuple(sorted(set(self.sizes))), self.first, self.everything, self.rule)
-
-    @property
-    def bounds(self) -> Bounds:
-        """Where the largest size is looked for."""
-        memory_mb = None if self.memory_gb is None else self.memory_gb * 1024
-        return Bounds(self.first, self.most, self.processes, memory_mb, self.longest_step_s)
-
-    @property
-    def longest_shown(self) -> str:
-        """The hyperparameters of the largest examples, in words."""
-        return shown(self.longest) if self.longest else ""
-
-    def key(self) -> dict[str, Any]:
-        """What an answer in the store was asked; another key is measured anew."""
-        return {
-            "sizes": tuple(sorted(set(self.sizes))),
-            "smallest": self.first,
-            "most": self.most,
-            "everything": self.everything,
-            "processes": self.processes,
-            "memory_gb": self.memory_gb,
-            "rule": asdict(self.rule),
-            "longest_step_s": self.longest_step_s,
-            "longest": self.longest_shown,
-        }
+    kind: Kind
+    message: Message | None = None  # what holds it up and what helps; None: nothing does
 
 
-def shown(configuration: Mapping[str, Value]) -> str:
-    """A configuration in words, sorted by name.
+def judge(
+    rows: Sequence[SizeRow], knee: int, processes: int = 1, efficiency: float | None = None
+) -> Bottleneck:
+    """The verdict from all sizes measured, smallest first."""
+    if efficiency is not None and efficiency < _EFFICIENT:
+        times = {"processes": processes, "times": efficiency * processes}
+        facts: dict[str, Any] = {**times, "efficiency": efficiency}
+        return Bottleneck("communication", Message("probe.bottleneck.communication", facts))
+    at_knee = next(row for row in rows if row.batch_size == knee)
+    for row in (at_knee, rows[0]):
+        ratio = _surely_slower(row)
+        if ratio is not None:
+            facts = {"batch_size": row.batch_size, "ratio": ratio}
+            return Bottleneck("input", Message("probe.bottleneck.input", facts))
+    if at_knee.busy_share is not None and at_knee.busy_share < IDLE:
+        return _launch(at_knee)
+    slow_from_the_start = len(rows) > 1 and gain(_best(rows[0]), _best(rows[1]))[0] < FREE
+    if slow_from_the_start and rows[0].busy_share is not None and rows[0].busy_share < IDLE:
+        return _launch(rows[0])
+    return Bottleneck("none")
 
-    >>> shown({"width": 64, "depth": 2})
-    'depth=2, width=64'
-    """
-    return ", ".join(f"{name}={value!r}" for name, value in sorted(configuration.items())) or "none"
+
+def _surely_slower(row: SizeRow) -> float | None:
+    """How much faster steps without their input are, where that is sure and more than 10 %."""
+    real, cached = row.rate, row.cached_rate
+    if cached is None or cached.low <= real.high:
+        return None
+    ratio = cached.examples_per_s / real.examples_per_s
+    return ratio if ratio > _SLOWER else None
+
+
+def _best(row: SizeRow) -> Rate:
+    return row.cached_rate or row.rate
+
+
+def _launch(row: SizeRow) -> Bottleneck:
+    facts = {
+        "batch_size": row.batch_size,
+        "busy_share": row.busy_share or 0.0,
+        "host_waits": row.host_waits or 0.0,
+    }
+    return Bottleneck("launch", Message("probe.bottleneck.launch", facts))
 
 
 # ---- what does a training cost at each batch size, in time and in money, and which one is best?
@@ -210,14 +169,14 @@ def costs(
     time_per_step_s: Mapping[int, float], cost: Cost, devices: int = 1
 ) -> tuple[SizeCost, ...]:
     """Time and price of a training at every batch size."""
-    found = []
+    size_costs = []
     for size, seconds in time_per_step_s.items():
         steps = cost.steps_at(size)
         hours = steps * seconds / 3600
         upfront = cost.upfront.get(size, 0.0) if isinstance(cost.upfront, Mapping) else cost.upfront
         price = cost.price_per_device_hour * devices * hours + upfront
-        found.append(SizeCost(size, steps, hours, price))
-    return tuple(found)
+        size_costs.append(SizeCost(size, steps, hours, price))
+    return tuple(size_costs)
 
 
 def least_time(rows: Sequence[SizeCost], budget: float | None = None) -> int | None:
@@ -261,8 +220,8 @@ def _size_notes(
     largest: Largest,
     cost: Cost,
     priced: Sequence[SizeCost],
-    processes: int = 1,
-    efficiency: float | None = None,
+    processes: int,
+    efficiency: float | None,
 ) -> list[Message]:
     """The notes of an answer, but for those about the way there."""
     notes = [Message("probe.batch_size.accumulation")]
@@ -281,7 +240,7 @@ def _size_notes(
     notes += not_doubling(rows, processes)
     notes += room_for_more(rows, best, processes)
     if soonest is not None:
-        notes += deferred(priced, cost, soonest)
+        notes += deferral_note(priced, cost, soonest)
     if processes > 1:
         times = None if efficiency is None else efficiency * processes
         facts = {"processes": processes, "times": times}
@@ -289,7 +248,7 @@ def _size_notes(
     return notes
 
 
-def not_doubling(rows: Sequence[SizeRow], processes: int = 1) -> list[Message]:
+def not_doubling(rows: Sequence[SizeRow], processes: int) -> list[Message]:
     """Whether the throughput surely grows less than 1.8 times from the smallest size to the next.
 
     A device that is not full does two examples in the time of one. One that is full at once, or
@@ -306,15 +265,15 @@ def not_doubling(rows: Sequence[SizeRow], processes: int = 1) -> list[Message]:
     return [Message("probe.batch_size.not_doubling", facts)]
 
 
-def room_for_more(rows: Sequence[SizeRow], best: int, processes: int = 1) -> list[Message]:
+def room_for_more(rows: Sequence[SizeRow], best: int, processes: int) -> list[Message]:
     """Whether a device idles at the best size, so that it could train several trials at once."""
-    busy = next(row.seen.busy_share for row in rows if row.batch_size == best)
+    busy = next(row.busy_share for row in rows if row.batch_size == best)
     if busy is None or busy >= IDLE or processes > 1:
         return []
     return [Message("probe.batch_size.pack", {"batch_size": best, "busy_share": busy})]
 
 
-def deferred(priced: Sequence[SizeCost], cost: Cost, soonest: int) -> list[Message]:
+def deferral_note(priced: Sequence[SizeCost], cost: Cost, soonest: int) -> list[Message]:
     """Whether the size that ends soonest needs more upfront than a whole training costs to use."""
     if not isinstance(cost.upfront, Mapping):
         return []
@@ -436,7 +395,7 @@ class BatchSizes(Answer):
         return next(row for row in self.rows if row.batch_size == batch_size)
 
 
-def concluded(
+def build_answer(
     subject: str,
     batch_name: str,
     rows: Sequence[SizeRow],
@@ -456,7 +415,7 @@ def concluded(
         rows=tuple(rows),
         knee=best,
         largest=largest,
-        bottleneck=judge([row.seen for row in rows], best, processes, efficiency),
+        bottleneck=judge(rows, best, processes, efficiency),
         costs=priced,
         assumption=cost.assumption,
         least_time=least_time(priced, cost.budget),
@@ -486,19 +445,19 @@ def _change(before: SizeRow, after: SizeRow) -> dict[str, Any]:
     return {"batch_size": after.batch_size, "gain": more, "unsure": unsure}
 
 
-def revived(document: Mapping[str, Any], cost: Cost) -> BatchSizes:
+def answer_from_data(document: Mapping[str, Any], cost: Cost) -> BatchSizes:
     """The answer that was kept, with today's prices."""
     rows = [from_data(row) for row in document["rows"]]
-    told = document["largest"]
-    model = told["model"]
+    largest_data = document["largest"]
+    model = largest_data["model"]
     largest = Largest(
         **{
-            **told,
+            **largest_data,
             "model": None if model is None else MemoryModel(**model),
-            "points": tuple(MemoryPoint(**point) for point in told["points"]),
+            "points": tuple(MemoryPoint(**point) for point in largest_data["points"]),
         }
     )
-    found = concluded(
+    answer = build_answer(
         document["subject"],
         document["batch_name"],
         rows=rows,
@@ -509,8 +468,8 @@ def revived(document: Mapping[str, Any], cost: Cost) -> BatchSizes:
         processes=document["processes"],
         efficiency=document["efficiency"],
     )
-    unseen = tuple(message_of(one) for one in document.get("unseen", ()))
-    return replace(found, seconds=document["seconds"], unseen=unseen)
+    unseen = tuple(message_of(message) for message in document.get("unseen", ()))
+    return replace(answer, seconds=document["seconds"], unseen=unseen)
 
 
 # ---- what a batch-size probe could not see of what it timed, reported rather than guessed
@@ -520,10 +479,10 @@ def unseen(kind: str, rows: Sequence[SizeRow], rule: TimingRule) -> list[Message
     """What could not be known of a subject of this kind; nothing of what is driven step by step."""
     if kind != "command":
         return []
-    found = [Message("probe.unseen.from_outside")]
+    limits = [Message("probe.unseen.from_outside")]
     if any(row.reserved_mb is None for row in rows):
-        found.append(Message("probe.unseen.gpu_memory"))
+        limits.append(Message("probe.unseen.gpu_memory"))
     few = [row.batch_size for row in rows if len(row.timing.window_s) < rule.windows]
     if few:
-        found.append(Message("probe.unseen.few_lines", {"sizes": few, "windows": rule.windows}))
-    return found
+        limits.append(Message("probe.unseen.few_lines", {"sizes": few, "windows": rule.windows}))
+    return limits

@@ -23,7 +23,7 @@ from typing import Any, Literal
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import CONFIG, Command
-from tunewright.execution.processes.seeding import rank
+from tunewright.execution.processes.surroundings import rank
 from tunewright.execution.workload import Workload
 from tunewright.nearest import nearest
 from tunewright.seeds import seeds
@@ -46,33 +46,36 @@ class Subject:
 
 
 def subject_of(
-    thing: Workload | Callable[..., Any], fixed: Mapping[str, Value] | None = None
+    what: Workload | Callable[..., Any], fixed: Mapping[str, Value] | None = None
 ) -> Subject:
     """What to drive, or a refusal that explains how to write it."""
-    if isinstance(thing, Workload):
-        return _of_workload(thing, dict(fixed or {}))
-    if not callable(thing):
-        raise WorkloadError("throughput.not_a_subject", given=thing, example=EXAMPLE)
-    return _of_factory(thing, dict(fixed or {}))
+    if isinstance(what, Workload):
+        return _of_workload(what, dict(fixed or {}))
+    if not callable(what):
+        raise WorkloadError("throughput.not_a_subject", given=what, example=EXAMPLE)
+    return _of_factory(what, dict(fixed or {}))
 
 
 def _of_factory(make_step: Callable[..., Any], fixed: dict[str, Value]) -> Subject:
-    shown = _shown(make_step)
+    factory_name = _full_name(make_step)
     try:
         parameters = inspect.signature(make_step).parameters
     except (TypeError, ValueError) as error:
         raise WorkloadError(
-            "throughput.signature_unreadable", shown=shown, error=error, example=EXAMPLE
+            "throughput.signature_unreadable", shown=factory_name, error=error, example=EXAMPLE
         ) from error
     names = list(parameters)
     if names[:1] == ["run"]:
         raise WorkloadError(
-            "throughput.training_function", shown=shown, names=list(names), example=EXAMPLE
+            "throughput.training_function", shown=factory_name, names=list(names), example=EXAMPLE
         )
     anything = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     if "batch_size" not in names and not anything:
         raise WorkloadError(
-            "throughput.no_batch_size_argument", shown=shown, names=list(names), example=EXAMPLE
+            "throughput.no_batch_size_argument",
+            shown=factory_name,
+            names=list(names),
+            example=EXAMPLE,
         )
     given = {"batch_size", *fixed}
     lacking = [
@@ -84,42 +87,47 @@ def _of_factory(make_step: Callable[..., Any], fixed: dict[str, Value]) -> Subje
     ]
     if lacking:
         raise WorkloadError(
-            "throughput.factory_lacks", shown=shown, lacking=list(lacking), first=lacking[0]
+            "throughput.factory_lacks", shown=factory_name, lacking=list(lacking), first=lacking[0]
         )
     unknown = [name for name in fixed if name not in names and not anything]
     if unknown:
-        raise _unknown(unknown[0], shown, names)
+        raise _unknown(unknown[0], factory_name, names)
     return Subject(
-        make_step, "factory", shown, "batch_size", fixed, takes_synthetic="synthetic" in names
+        make_step,
+        "factory",
+        factory_name,
+        "batch_size",
+        fixed,
+        takes_synthetic="synthetic" in names,
     )
 
 
 def _of_workload(workload: Workload, fixed: dict[str, Value]) -> Subject:
     accepts, meaning = workload.accepts, workload.meaning
     name, steps_name = meaning.name("batch_size"), meaning.name("max_train_steps")
-    shown = workload.name
+    shown_name = workload.name
     if name not in accepts.names and not accepts.takes_anything:
         near = nearest(name, accepts.names)
         which = near if near else "bs"
         raise DesignError(
-            "throughput.workload_without_batch_size", shown=shown, name=name, which=which
+            "throughput.workload_without_batch_size", shown=shown_name, name=name, which=which
         )
     unknown = [n for n in fixed if n not in accepts.names and not accepts.takes_anything]
     if unknown:
-        raise _unknown(unknown[0], shown, sorted(accepts.names))
+        raise _unknown(unknown[0], shown_name, sorted(accepts.names))
     if steps_name in accepts.names or _reads_steps(workload):
         fixed.setdefault(steps_name, MANY_STEPS)
     lacking = sorted(accepts.required - {name, *fixed})
     if lacking:
         raise DesignError(
-            "throughput.workload_lacks", shown=shown, lacking=list(lacking), first=lacking[0]
+            "throughput.workload_lacks", shown=shown_name, lacking=list(lacking), first=lacking[0]
         )
     if isinstance(workload.train, Command):
         fixed = {**{n: v for n, v in accepts.defaults.items() if n != name}, **fixed}
         return Subject(
-            workload.train, "command", shown, name, fixed, eval_every=workload.eval_every
+            workload.train, "command", shown_name, name, fixed, eval_every=workload.eval_every
         )
-    return Subject(workload.train, "training", shown, name, fixed)
+    return Subject(workload.train, "training", shown_name, name, fixed)
 
 
 def _reads_steps(workload: Workload) -> bool:
@@ -134,17 +142,17 @@ def _reads_steps(workload: Workload) -> bool:
     )
 
 
-def _unknown(name: str, shown: str, names: list[str]) -> DesignError:
+def _unknown(name: str, subject: str, names: list[str]) -> DesignError:
     return DesignError(
         "throughput.unknown_argument",
-        subject=shown,
+        subject=subject,
         name=name,
         near=nearest(name, names),
         known=names,
     )
 
 
-def _shown(function: Callable[..., Any]) -> str:
+def _full_name(function: Callable[..., Any]) -> str:
     module = getattr(function, "__module__", None) or "?"
     return f"{module}.{getattr(function, '__qualname__', type(function).__name__)}"
 

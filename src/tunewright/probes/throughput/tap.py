@@ -28,7 +28,7 @@ class UsedKeys:
         self._used: set[Any] = set()
         self._whole = False  # somebody went through all entries: nothing is known of single ones
 
-    def noted(self, batch: Any) -> Any:
+    def watch(self, batch: Any) -> Any:
         """The batch, watched where it is a plain dictionary."""
         if type(batch) is not dict:
             return batch
@@ -117,7 +117,7 @@ class Tap:
             return ask()
         if self.cached and kept:
             self.waits.append(0.0)
-            return self._shown(kept[0])
+            return self._watch_keys(kept[0])
         before = time.perf_counter()
         self._inside = True
         try:
@@ -127,10 +127,10 @@ class Tap:
         self.waits.append(time.perf_counter() - before)
         if not kept:
             kept.append(item)
-        return self._shown(item)
+        return self._watch_keys(item)
 
-    def _shown(self, item: Item) -> Item:
-        return item if self.used is None else self.used.noted(item)
+    def _watch_keys(self, item: Item) -> Item:
+        return item if self.used is None else self.used.watch(item)
 
 
 _active: Tap | None = None

@@ -67,23 +67,23 @@ class Timing:
         return _spread(self.window_s)
 
 
-def timed(run: RunWindows, rule: TimingRule) -> Timing:
+def time_step(run: RunWindows, rule: TimingRule) -> Timing:
     """Time one step; `run` does the requested number of steps in each window."""
-    step_s, steady = settled(run, rule)
+    step_s, steady = settle(run, rule)
     steps = max(1, math.ceil(rule.window_s / step_s))
     count = max(rule.windows, math.ceil(rule.seconds / max(rule.window_s, steps * step_s)))
     windows = list(run([steps] * count))
     if _spread(windows) > rule.spread:
         windows += run([steps] * count)  # a disturbed machine: as many again
-    found = Timing(steps, tuple(windows), steady)
-    if found.time_per_step_s < _NOTHING_S:
+    timing = Timing(steps, tuple(windows), steady)
+    if timing.time_per_step_s < _NOTHING_S:
         raise WorkloadError(
-            "throughput.step_does_nothing", microseconds=found.time_per_step_s * 1000000.0
+            "throughput.step_does_nothing", microseconds=timing.time_per_step_s * 1000000.0
         )
-    return found
+    return timing
 
 
-def settled(run: RunWindows, rule: TimingRule) -> tuple[float, bool]:
+def settle(run: RunWindows, rule: TimingRule) -> tuple[float, bool]:
     """Do steps until the last five agree; the time of one, and whether they did."""
     started = time.monotonic()
     times = list(run([1] * rule.settling))

@@ -26,7 +26,7 @@ def test_how_a_trial_ends_whose_node_is_lost(
 ) -> None:
     text = "The actor died.\n\tclass_name: Host\n\tip: 10.0.0.7\nits node has died. More words."
     error = exceptions.RayActorError("an id", text, preempted=preempted)
-    ended, reason = place(**settings).lost(error)
+    ended, reason = place(**settings).loss(error)
     assert (ended, reason.code, reason.facts["where"]) == (outcome, code, "gpu-7")
     if code == "host.lost":
         assert (reason.facts["what"], reason.facts["text"]) == ("node", "its node has died")
@@ -35,7 +35,7 @@ def test_how_a_trial_ends_whose_node_is_lost(
 
 def test_a_process_may_be_lost_without_its_node() -> None:
     error = exceptions.RayActorError("an id", "The actor is dead because its process has died.")
-    ended, reason = place().lost(error)
+    ended, reason = place().loss(error)
     assert (ended, reason.code, reason.facts["what"]) == ("died", "host.lost", "process")
 
 

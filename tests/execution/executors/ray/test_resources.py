@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tunewright.errors import WorkloadError
+from tunewright.execution.executors.ray.cluster import (
+    Node,
+    as_options,
+    check_resources,
+    no_room,
+    room,
+)
 from tunewright.execution.executors.ray.ray import Ray
-from tunewright.execution.executors.ray.resources import Node, as_options, checked, no_room, room
 
 NODES = [
     Node("a", "10.0.0.1", {"CPU": 4.0, "memory": 8e9, "node:10.0.0.1": 1.0}),
@@ -54,8 +60,8 @@ def test_the_refusal_names_what_the_cluster_has() -> None:
 
 def test_ray_is_told_in_its_own_words() -> None:
     assert as_options({"CPU": 1, "memory": 8e9}) == {"num_cpus": 1, "num_gpus": 0, "memory": 8e9}
-    assert checked(None) == {"CPU": 1}
-    assert checked({"CPU": 0, "GPU": 1}) == {"CPU": 0, "GPU": 1}
+    assert check_resources(None) == {"CPU": 1}
+    assert check_resources({"CPU": 0, "GPU": 1}) == {"CPU": 0, "GPU": 1}
 
 
 def test_settings_that_make_no_sense_are_refused_at_once() -> None:

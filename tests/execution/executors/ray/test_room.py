@@ -6,8 +6,8 @@ import pytest
 from tests.execution.cluster_programs import wait_for
 
 from tunewright.errors import TunewrightError
-from tunewright.execution.executors.ray import resources as ray_room
-from tunewright.execution.executors.ray.resources import Room
+from tunewright.execution.executors.ray import cluster as ray_room
+from tunewright.execution.executors.ray.cluster import Room
 
 
 def test_the_count_is_renewed_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,9 +23,8 @@ from tunewright.execution.executors.executor import Assignment, Ended, Event
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.pool import Isolate
 from tunewright.execution.executors.pooled import Load
-from tunewright.execution.executors.ray.cluster import package
+from tunewright.execution.executors.ray.cluster import as_options, in_words, package
 from tunewright.execution.executors.ray.host import Arrived, Host, Printed
-from tunewright.execution.executors.ray.resources import as_options, described
 from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome
 
@@ -57,8 +56,8 @@ class Crew:
         self._loads: list[tuple[Load, Any]] = []  # with itself, or the reference to Ray's copy
         self._waiting: deque[tuple[int, Assignment]] = deque()
         self._places: list[Place] = []
-        self._asked: dict[Any, Callable[[], None]] = {}  # open questions, and what to do then
-        self._told: list[Event] = []
+        self._questions: dict[Any, Callable[[], None]] = {}  # open questions, and what to do then
+        self._happened: list[Event] = []
         self._orders = 0  # to begin an attempt, counted so that a repeated one is known
         self._no_shows = 0
         self._pause_until = 0.0  # after a host that could not be placed
@@ -85,10 +84,10 @@ class Crew:
             now = time.monotonic()
             self._seat_all(now)
             self._check(now)
-            self._listen(0.0 if self._told else max(0.0, until - now))
-            if self._told or time.monotonic() >= until:
-                told, self._told = self._told, []
-                return told
+            self._listen(0.0 if self._happened else max(0.0, until - now))
+            if self._happened or time.monotonic() >= until:
+                happened, self._happened = self._happened, []
+                return happened
 
     def stop(self, trial: int, grace_s: float) -> None:
         """Ask a trial to save, and end it after the grace period."""
@@ -96,7 +95,7 @@ class Crew:
             self._waiting.remove(entry)
             attempt = entry[1].attempt
             early = Message("stopped.before_start")
-            self._told.append(Ended(trial, attempt, Outcome("stopped", early)))
+            self._happened.append(Ended(trial, attempt, Outcome("stopped", early)))
         now = time.monotonic()
         for place in self._places:
             if place.job is not None and place.job.trial == trial:
@@ -148,7 +147,7 @@ class Crew:
         place = Place(actor, idle_since=now)
         self._places.append(place)
         question = actor.arrive.remote()
-        self._asked[question] = lambda: self._arrive(place, question)
+        self._questions[question] = lambda: self._arrive(place, question)
 
     def _seat(self, place: Place, number: int, assignment: Assignment) -> None:
         place.job, place.shared, place.stop_by = assignment, True, None
@@ -160,7 +159,7 @@ class Crew:
         load = None if number in place.loads else self._loads[number][1]
         place.loads.add(number)
         answer = place.actor.start.remote(order, number, load, assignment, self._sign)
-        self._asked[answer] = lambda: self._started(place, answer, order, number, assignment)
+        self._questions[answer] = lambda: self._on_started(place, answer, order, number, assignment)
 
     def _dismiss(self, place: Place) -> None:
         """End a host with all that it has started, and give its resources back."""
@@ -172,7 +171,7 @@ class Crew:
     # ---- answers
 
     def _listen(self, timeout_s: float) -> None:
-        questions = list(self._asked)
+        questions = list(self._questions)
         if not questions:
             time.sleep(timeout_s)
             return
@@ -181,7 +180,7 @@ class Crew:
         if ready and others:
             ready += ray.wait(others, num_returns=len(others), timeout=0)[0]
         for question in ready:
-            self._asked.pop(question)()
+            self._questions.pop(question)()
 
     def _arrive(self, place: Place, question: Any) -> None:
         ray = package()
@@ -208,12 +207,12 @@ class Crew:
         self._dismiss(place)
         self._no_shows += 1
         self._pause_until = time.monotonic() + _ORDER_S * self._no_shows
-        said = first_words(error)
+        text = first_words(error)
         if self._no_shows >= _NO_SHOWS and not any(each.arrived for each in self._places):
-            raise WorkloadError("ray.no_trial_begun", reason=said) from error
-        log.warning("a node could not take a trial: %s", said)
+            raise WorkloadError("ray.no_trial_begun", reason=text) from error
+        log.warning("a node could not take a trial: %s", text)
 
-    def _started(
+    def _on_started(
         self, place: Place, answer: Any, order: int, number: int, assignment: Assignment
     ) -> None:
         ray = package()
@@ -243,14 +242,14 @@ class Crew:
 
     def _ask(self, place: Place) -> None:
         question = place.actor.tell.remote(place.heard, _ASK_S)
-        self._asked[question] = lambda: self._hear(place, question)
+        self._questions[question] = lambda: self._hear(place, question)
 
     def _hear(self, place: Place, question: Any) -> None:
         ray = package()
         if place not in self._places:
             return
         try:
-            first, told = ray.get(question)
+            first, events = ray.get(question)
         except ray.exceptions.ActorUnavailableError as error:
             now = time.monotonic()
             place.unreachable_since = place.unreachable_since or now
@@ -263,9 +262,9 @@ class Crew:
             self._lose(place, error)
             return
         place.unreachable_since = None
-        for event in told[max(0, place.heard - first) :]:
+        for event in events[max(0, place.heard - first) :]:
             self._take(place, event)
-        place.heard = max(place.heard, first + len(told))
+        place.heard = max(place.heard, first + len(events))
         self._ask(place)
 
     def _take(self, place: Place, event: Event | Printed) -> None:
@@ -276,7 +275,7 @@ class Crew:
             with contextlib.suppress(OSError):
                 (job.folder / f"log.{event.attempt}.txt").write_bytes(event.text)
             return
-        self._told.append(event)
+        self._happened.append(event)
         if isinstance(event, Ended):
             place.job, place.stop_by = None, None
             place.idle_since = time.monotonic()
@@ -288,7 +287,7 @@ class Crew:
         self._dismiss(place)
         if place.job is None:
             return
-        self._end(place, *place.lost(error))
+        self._end(place, *place.loss(error))
 
     def _end(self, place: Place, end: End, cause: Message) -> None:
         job, place.job = place.job, None
@@ -296,7 +295,7 @@ class Crew:
         now = time.monotonic()
         place.stop_by, place.idle_since = None, now
         outcome = Outcome(end, cause, seconds=now - place.began)
-        self._told.append(Ended(job.trial, job.attempt, outcome))
+        self._happened.append(Ended(job.trial, job.attempt, outcome))
 
     def _check(self, now: float) -> None:
         for place in tuple(self._places):
@@ -310,11 +309,11 @@ class Crew:
         if now - self._waiting_since > _WAITING_S:
             self._say_once(
                 f"for {_WAITING_S:.0f} s the Ray cluster has given no trial its place: each needs "
-                f"{described(self.needs)}, which others may use"
+                f"{in_words(self.needs)}, which others may use"
             )
 
     def _check_stop(self, place: Place, now: float) -> None:
-        """Repeat the wish to stop until the trial ends; a host that never ends it is ended."""
+        """Repeat the stop request until the trial ends; a host that never ends it is ended."""
         if place.stop_by is None:
             return
         if now > place.stop_by + _LATE_S:
@@ -357,15 +356,15 @@ class Place:
         """The machine, for messages."""
         return self.arrived.host if self.arrived else "a node"
 
-    def lost(self, error: Exception) -> tuple[End, Message]:
+    def loss(self, error: Exception) -> tuple[End, Message]:
         """How its trial ends when Ray reports that the host is gone."""
         if self.stop_by is not None:
             return "stopped", Message("stopped.host_lost", {"where": self.where})
-        said = first_words(error)
+        text = first_words(error)
         facts = {
-            "what": "node" if "node" in said else "process",
+            "what": "node" if "node" in text else "process",
             "where": self.where,
-            "text": said,
+            "text": text,
             "folder_lost": not self.shared,
         }
         outcome: End = "stopped" if getattr(error, "preempted", False) else "died"
@@ -375,5 +374,5 @@ class Place:
 def first_words(error: Exception) -> str:
     """The most informative sentence of Ray's error: the first of its last line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = lines[-1].partition(". ")[0].rstrip(".") if lines else ""
-    return said[:300] or type(error).__name__
+    sentence = lines[-1].partition(". ")[0].rstrip(".") if lines else ""
+    return sentence[:300] or type(error).__name__

@@ -47,7 +47,7 @@ class Printed:
     text: bytes
 
 
-Told = Event | Printed
+Report = Event | Printed
 
 
 class Host:
@@ -55,16 +55,16 @@ class Host:
 
     def __init__(self, limits: Limits, isolate: Isolate, cpus: float, gpus: float) -> None:
         """`cpus` and `gpus` are what one trial has; which GPUs, the environment has by now."""
-        self._devices = devices.found() if gpus else ()
+        self._devices = devices.visible_devices() if gpus else ()
         environment = {**os.environ, "OMP_NUM_THREADS": str(max(1, int(cpus)))}
         if not gpus:
             environment[devices.VISIBLE] = ""
         self._pool = Pool([Seat(self._devices, environment)], limits, isolate)
         self._loads: dict[int, Load] = {}  # by the supervisor's number for it
-        self._begun: dict[int, bool] = {}  # orders, and whether the trial's folder is seen
+        self._orders_seen: dict[int, bool] = {}  # orders, and whether the trial's folder is seen
         self._private: dict[int, Path] = {}  # folders that only this node sees, by trial
         self._missing = ""  # the project's folder, if this node has none
-        self._kept: list[Told] = []  # not acknowledged yet
+        self._kept: list[Report] = []  # not acknowledged yet
         self._dropped = 0  # acknowledged: the number of the first one kept
         self._listening = threading.Lock()
         self._starting = threading.Lock()
@@ -82,17 +82,17 @@ class Host:
         file that the supervisor has made beside the trial folder: who sees it sees the folder.
         """
         with self._starting:
-            if order in self._begun:
-                return self._begun[order]
+            if order in self._orders_seen:
+                return self._orders_seen[order]
             if load is not None:
                 self._missing = "" if Path(load.head["folder"]).is_dir() else load.head["folder"]
                 self._loads[number] = at_home(load, os.getcwd(), sys.path)
             shared = (assignment.folder.parent / sign).exists()
             if not shared:
-                own = Path(tempfile.mkdtemp(prefix=f"tunewright-{assignment.folder.name}-"))
-                self._private[assignment.trial] = own
-                assignment = replace(assignment, folder=own)
-            self._begun[order] = shared
+                private = Path(tempfile.mkdtemp(prefix=f"tunewright-{assignment.folder.name}-"))
+                self._private[assignment.trial] = private
+                assignment = replace(assignment, folder=private)
+            self._orders_seen[order] = shared
             self._pool.start(self._loads[number], [assignment])
             return shared
 
@@ -100,7 +100,7 @@ class Host:
         """Ask the trial to save, and end it after the grace period."""
         self._pool.stop(trial, grace_s)
 
-    def tell(self, acknowledged: int, timeout_s: float) -> tuple[int, list[Told]]:
+    def tell(self, acknowledged: int, timeout_s: float) -> tuple[int, list[Report]]:
         """What has happened since, with the number of the first of it; waits for something."""
         with self._listening:
             del self._kept[: max(0, acknowledged - self._dropped)]
@@ -114,7 +114,7 @@ class Host:
         """End what still trains, and wait until it is gone."""
         self._pool.close()
 
-    def _retold(self, event: Event) -> list[Told]:
+    def _retold(self, event: Event) -> list[Report]:
         """An event as the supervisor may hear it: what is in a private folder is not there."""
         private = self._private.get(event.trial)
         if isinstance(event, Ended) and event.outcome.status == "failed" and self._missing:
@@ -148,14 +148,14 @@ def at_home(load: Load, folder: str, path: Sequence[str]) -> Load:
     home = head["folder"] if Path(head["folder"]).is_dir() else folder
     placed = {**head, "folder": home}
     if "path" in head:
-        there = [_moved(entry, head["folder"], home) for entry in head["path"]]
+        there = [_move(entry, head["folder"], home) for entry in head["path"]]
         kept = [entry for entry in there if Path(entry).exists()]
-        own = [os.path.abspath(entry) for entry in path]
-        placed["path"] = tuple(dict.fromkeys([*kept, *own]))
+        here = [os.path.abspath(entry) for entry in path]
+        placed["path"] = tuple(dict.fromkeys([*kept, *here]))
     return Load(placed, load.body)
 
 
-def _moved(entry: str, old: str, new: str) -> str:
+def _move(entry: str, old: str, new: str) -> str:
     """A path inside the project's folder as it is here."""
     inside = Path(entry).is_relative_to(old)
     return str(Path(new) / Path(entry).relative_to(old)) if inside else entry

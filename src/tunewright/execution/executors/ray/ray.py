@@ -10,9 +10,15 @@ from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.executors.limits import Limits, refuse
 from tunewright.execution.executors.pool import Isolate
 from tunewright.execution.executors.pooled import Pooled
-from tunewright.execution.executors.ray.cluster import Cluster, join
+from tunewright.execution.executors.ray.cluster import (
+    Cluster,
+    Room,
+    check_resources,
+    join,
+    no_room,
+    room,
+)
 from tunewright.execution.executors.ray.crew import Crew
-from tunewright.execution.executors.ray.resources import Room, checked, no_room, room
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
@@ -63,8 +69,8 @@ class Ray(Pooled[Crew]):
             if not room(needs, nodes := cluster.nodes()):
                 raise no_room(needs, nodes)
             self._room = Room(lambda: room(needs, cluster.nodes()))
-        found = self._room.now()
-        return found if self.workers is None else min(found, self.workers)
+        trials = self._room.now()
+        return trials if self.workers is None else min(trials, self.workers)
 
     def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
         """Begin these attempts; those without a seat wait for one."""
@@ -92,7 +98,7 @@ class Ray(Pooled[Crew]):
 
     @property
     def _needs(self) -> dict[str, float]:
-        return checked(self.resources)
+        return check_resources(self.resources)
 
     def _join(self) -> Cluster:
         if self._cluster is None:

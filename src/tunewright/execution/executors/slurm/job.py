@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tunewright.execution.executors.executor import Assignment
+from tunewright.execution.executors.executor import Assignment, as_assignment, as_fields
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.pooled import Load
 from tunewright.execution.processes.frames import Receiver, encoded
 from tunewright.execution.processes.process import python_path
-from tunewright.execution.processes.worker import as_assignment, as_fields
 
 _TASK_MODULE = "tunewright.execution.executors.slurm.task"
 SCRIPT, _LOAD, _TASKS, ALIVE = "job.sh", "load", "tasks.json", "alive"
@@ -55,7 +54,7 @@ class Batch:
         """The file whose existence asks a task to stop; it has the grace period in it."""
         return self.folder / f"stop-{index}"
 
-    def warned(self, index: int) -> Path:
+    def warning_file(self, index: int) -> Path:
         """The file that the task's shell leaves when the time limit is near."""
         return self.folder / f"{_WARNED}-{index}"
 
@@ -67,11 +66,11 @@ class Batch:
         try:
             os.close(os.open(self.folder / f"started-{index}", os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
-            self.restarted(index).touch()
+            self.restart_file(index).touch()
             return False
         return True
 
-    def restarted(self, index: int) -> Path:
+    def restart_file(self, index: int) -> Path:
         """The file that a task leaves which Slurm started a second time."""
         return self.folder / f"restarted-{index}"
 
