@@ -38,22 +38,22 @@ NEEDED = 0.95  # of the planted rounds
 
 def recorded(seed: int, rounds: int) -> Iterator[tuple[str, Results]]:
     """Draws of recorded runs, the sets in turn."""
-    sets = [own for own in real_curves.SETS if (real_curves.DATA / own[0] / own[1]).exists()]
-    whole = {own: real_curves.read(*own) for own in sets}
+    sets = [each for each in real_curves.SETS if (real_curves.DATA / each[0] / each[1]).exists()]
+    whole = {each: real_curves.read(*each) for each in sets}
     for at in range(rounds if sets else 0):
-        own = sets[at % len(sets)]
+        place = sets[at % len(sets)]
         rng = np.random.default_rng([seed, at])
-        runs = whole[own].recorded
+        runs = whole[place].recorded
         chosen = sorted(rng.permutation(len(runs))[:DRAWN])
-        yield f"{own[0]} {own[1]}", replace(whole[own], recorded=tuple(runs[n] for n in chosen))
+        yield " ".join(place), replace(whole[place], recorded=tuple(runs[n] for n in chosen))
 
 
-def described(finding: Finding) -> str:
+def description(finding: Finding) -> str:
     """The verdict and what is doubted, in one line."""
-    seen = finding.evidence
-    if not isinstance(seen, AppliedEvidence):
+    evidence = finding.evidence
+    if not isinstance(evidence, AppliedEvidence):
         return finding.verdict
-    doubts = ", ".join(f"{d.name} by {d.kind} in {d.runs} of {d.of}" for d in seen.doubts)
+    doubts = ", ".join(f"{d.name} by {d.kind} in {d.runs} of {d.of}" for d in evidence.doubts)
     return f"{finding.verdict} {doubts}".strip()
 
 
@@ -70,19 +70,18 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         for case, make in applied_worlds.planted(folder).items():
-            found: Counter[str] = Counter()
+            verdicts: Counter[str] = Counter()
             for at in range(given.planted):
                 results, name = make(np.random.default_rng([given.seed, at]))
                 (finding,) = applied(results)
                 doubts = getattr(finding.evidence, "doubts", ())
                 right = finding.verdict == "warn" and doubts[0].name == name
-                found["found" if right else finding.verdict] += 1
-                lines.append(f"- {case} {at}: {name}: {described(finding)}")
-            good &= found["found"] >= NEEDED * given.planted
-            silent = given.planted - found["found"] - found["note"]
-            table.append(
-                f"| {case} | {given.planted} | {found['found']} | {found['note']} | {silent} |"
-            )
+                verdicts["found" if right else finding.verdict] += 1
+                lines.append(f"- {case} {at}: {name}: {description(finding)}")
+            good &= verdicts["found"] >= NEEDED * given.planted
+            silent = given.planted - verdicts["found"] - verdicts["note"]
+            counts = f"{verdicts['found']} | {verdicts['note']} | {silent}"
+            table.append(f"| {case} | {given.planted} | {counts} |")
         table += ["", "| honest | rounds | warned | a note | ok | cannot judge |"]
         table.append("|---|---|---|---|---|---|")
         half = given.honest // 2
@@ -94,12 +93,12 @@ def main() -> int:
         for at, (kind, results) in enumerate(rounds):
             (finding,) = applied(results)
             kinds.setdefault(kind, Counter())[finding.verdict] += 1
-            lines.append(f"- honest {at}: {kind}: {described(finding)}")
-    verdicts = ("warn", "note", "ok", "cannot_judge")
-    for kind, counts in [*kinds.items(), ("all", sum(kinds.values(), Counter()))]:
-        cells = " | ".join(str(counts[v]) for v in verdicts)
-        table.append(f"| {kind} | {sum(counts.values())} | {cells} |")
-        good &= counts["warn"] == 0
+            lines.append(f"- honest {at}: {kind}: {description(finding)}")
+    columns = ("warn", "note", "ok", "cannot_judge")
+    for kind, of_kind in [*kinds.items(), ("all", sum(kinds.values(), Counter()))]:
+        cells = " | ".join(str(of_kind[verdict]) for verdict in columns)
+        table.append(f"| {kind} | {sum(of_kind.values())} | {cells} |")
+        good &= of_kind["warn"] == 0
     head = [
         "# Were the values applied? Planted and honest rounds",
         "",

@@ -25,6 +25,14 @@ LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "bash", ".yml": "yaml", ".json": "json"}
 HOME = "README.md"
 FIGURE = re.compile(r'<p>(<img alt="([^"]+)"[^>]*>)</p>')
+CHINESE = "zh/", f"{OUTSIDE}/README.zh-CN.md"
+LABELS = {  # of the theme, on Chinese pages; the language also chooses the shapes of characters
+    '<html lang="en"': '<html lang="zh-Hans"',
+    "Table of contents": "目录",
+    'placeholder="Search"': 'placeholder="搜索"',
+    'title="Permanent link"': 'title="永久链接"',
+    "Back to top": "回到顶部",
+}
 SHIM = "https://unpkg.com/iframe-worker/shim"
 
 
@@ -87,6 +95,9 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Load the one script that the theme takes from another host from the site itself."""
     here = posixpath.dirname(page.url) or "."
+    if page.file.src_uri.startswith(CHINESE):
+        for english, chinese in LABELS.items():
+            output = output.replace(english, chinese)
     return output.replace(SHIM, posixpath.relpath("assets/iframe-worker.js", here))
 
 

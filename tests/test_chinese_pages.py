@@ -22,6 +22,9 @@ NUMBER = re.compile(r"(?<![\w.])(?:\d[\d,]*(?:\.\d+)?|\.\d+)")
 NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 COMMAND = re.compile(r"(?:^\$ |`)((?:tunewright |scripts/)[^`#\n]*)", re.MULTILINE)
 ENGLISH = re.compile(r"(?<![\w`./<{-])[a-z]{2,}(?: [a-z]{2,}){3,}")
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+PROSE = re.compile(r"# .*|\"\"\".*?\"\"\"|(?<=goal=)\"[^\"]*\"|(?<=goal = )\"[^\"]*\"", re.DOTALL)
+COMMENT = re.compile(r"# .*|\"\"\".*?\"\"\"")
 
 
 def sources(page: Path) -> str:
@@ -44,6 +47,17 @@ def plain(text: str) -> str:
     return re.sub(r"`[^`]*`|\]\([^)]*\)", " ", BLOCK.sub("", text))
 
 
+def without_prose(block: str) -> list[str]:
+    """The lines of a block that a program reads: no comment, docstring or goal."""
+    lines = (PROSE.sub("", line).rstrip() for line in block.splitlines())
+    return [line for line in lines if line]
+
+
+def digits(block: str) -> list[str]:
+    """The figures of what is printed, in no particular order: sentences differ in theirs."""
+    return sorted(re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", block))
+
+
 def commands(text: str) -> set[str]:
     """Every command that a page shows."""
     return {" ".join(one.split()) for one in COMMAND.findall(text)}
@@ -64,7 +78,13 @@ def test_a_page_has_the_blocks_and_pictures_of_the_english_one(page: Path) -> No
         return
     text, other = page.read_text(encoding="utf-8"), english.read_text(encoding="utf-8")
     if blocks := BLOCK.findall(text):
-        assert blocks == BLOCK.findall(other)
+        english_blocks = BLOCK.findall(other)
+        assert len(blocks) == len(english_blocks)
+        for block, original in zip(blocks, english_blocks, strict=True):
+            if block.startswith("```text") and CHINESE.search(block):  # what is printed in Chinese
+                assert digits(block) == digits(original)
+            else:
+                assert without_prose(block) == without_prose(original)
         pictures = re.findall(r"!\[[^\]]*\]\(\.\./([^)]*)\)", text)
         assert pictures == re.findall(r"!\[[^\]]*\]\(([^)]*)\)", other)
 
@@ -75,6 +95,14 @@ def test_a_page_has_no_english_sentence(page: Path) -> None:
     plain = re.sub(r"`[^`]*`|\]\([^)]*\)", "", text)
     assert not ENGLISH.findall(plain)
     assert len(re.findall(r"[\u4e00-\u9fff]", plain)) > 200
+
+
+@pytest.mark.parametrize("page", PAGES_AND_README, ids=lambda page: page.stem)
+def test_comments_and_output_have_no_english_sentence(page: Path) -> None:
+    """Comments of programs, and what commands print; a file on disk stays as it is."""
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        prose = block if block.startswith("```text\n  1  ") else "\n".join(COMMENT.findall(block))
+        assert not ENGLISH.findall(re.sub(r"# tunewright .*", "", prose)), block
 
 
 @pytest.mark.parametrize("page", PAGES_AND_README, ids=lambda page: page.stem)
@@ -122,3 +150,11 @@ def test_a_page_has_chinese_punctuation() -> None:
         assert not re.findall(r"[\u4e00-\u9fff][,:;()?!][\u4e00-\u9fff]", text), page.name
         joined = re.findall(r"[\u4e00-\u9fff][A-Za-z0-9]+|[A-Za-z0-9]+[\u4e00-\u9fff]", text)
         assert not joined, (page.name, joined)
+
+
+def test_the_chinese_readme_has_the_programs_and_commands_of_the_english_one() -> None:
+    ours, theirs = (
+        [without_prose(block) for block in BLOCK.findall((ROOT / name).read_text("utf-8"))]
+        for name in ("README.zh-CN.md", "README.md")
+    )
+    assert ours == theirs[: len(ours)] and len(ours) == 5

@@ -293,8 +293,9 @@ def test_init_new_and_doctor(tmp_path: Path, shell: Shell, monkeypatch: pytest.M
     for name in ("tunewright.toml", "rounds/depth.toml"):
         assert (both[0] / name).read_text() == (both[1] / name).read_text()
     text = shell("new", "width", text=True, folder=both[1])
-    tw.project.new("width", project=project)
-    assert all(name in text for name in project.hyperparameters)
+    new = tw.project.new("width", project=project)
+    assert ("a role for" in text) == bool(new.without_role)
+    assert "rounds/width.toml" in text and all(name in text for name in new.without_role)
     monkeypatch.chdir(both[0])
     examined = [(one.what, one.verdict, one.found.code) for one in tw.project.doctor()]
     found = shell("doctor", folder=both[1])["examined"]

@@ -59,6 +59,13 @@ def test_chinese_pages_are_cut_into_words_for_the_search(site: Path) -> None:
     assert len(cut) > 0.8 * len(chinese)
 
 
+def test_a_chinese_page_is_marked_as_one(site: Path) -> None:
+    """Its language chooses Chinese shapes of characters; the labels around it are Chinese too."""
+    page = (site / "zh" / "start.html").read_text(encoding="utf-8")
+    assert '<html lang="zh-Hans"' in page and "目录" in page and "Table of contents" not in page
+    assert '<html lang="en"' in (site / "quickstart.html").read_text(encoding="utf-8")
+
+
 def test_the_page_of_a_check_has_its_error_rates(site: Path) -> None:
     page = (site / "checks" / "boundary.html").read_text(encoding="utf-8")
     row = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8").split("| [boundary](")[1]

@@ -84,20 +84,6 @@ class Finding:
         """A finding about the round with this name."""
         return replace(cls.of_study(check, about, verdict, evidence, actions), scope="round")
 
-    @classmethod
-    def not_judged(
-        cls, check: str, about: str, why: Message, *actions: Action, scope: Scope = "study"
-    ) -> Finding:
-        """A check that cannot judge, why, and what would let it."""
-        return cls(
-            check=check,
-            scope=scope,
-            about=about,
-            verdict="cannot_judge",
-            evidence=NotJudged(why),
-            actions=actions,
-        )
-
     @cached_property
     def words(self) -> Words:
         """The finding in words: a headline, then its evidence."""
@@ -131,7 +117,8 @@ class Finding:
 
     def __str__(self) -> str:
         """The verdict, the question and the words on one line."""
-        return f"{self.verdict:12}  {self.check}  {self.about}: {self.words}"
+        about = words.phrase("of", name=self.about)
+        return f"{self.verdict:12}  {self.check}  {about}{self.words}"
 
     def _repr_html_(self) -> str:
         """Headline, evidence and actions as a notebook shows them; actions are calls."""
@@ -141,6 +128,20 @@ class Finding:
         """The verdict and the headline, without the evidence."""
         line = f"<{self.verdict} {self.check} ({self.about}): {self.headline}>"
         return words.one_line(line)
+
+
+def not_judged(
+    check: str, about: str, why: Message, *actions: Action, scope: Scope = "study"
+) -> Finding:
+    """A check that cannot judge, why, and what would let it."""
+    return Finding(
+        check=check,
+        scope=scope,
+        about=about,
+        verdict="cannot_judge",
+        evidence=NotJudged(why),
+        actions=actions,
+    )
 
 
 class Findings(list[Finding]):

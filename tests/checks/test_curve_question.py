@@ -28,11 +28,11 @@ def question(flag, metric: Metric | None = None, fewest: int = 20) -> CurveQuest
     return CurveQuestion(
         "asked",
         metric or Metric("valid_error"),
-        read=lambda _, table: [
+        read=lambda results, _, table: [
             Reading(t, 0.0, flag(t.number), table.values.shape[1], TrialFacts(t.number))
             for t in table.trials
         ],
-        answer=lambda judged, said, seen: Answer(said.verdict, seen, (DO_IT,)),
+        answer=lambda results, _, said, seen: Answer(said.verdict, seen, (DO_IT,)),
         fewest=fewest,
     )
 

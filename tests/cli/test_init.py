@@ -107,7 +107,7 @@ def test_new_begins_with_a_ready_space_and_its_sources(
     answer = tunewright("new", "depth", "--space", "adamw", "--trials", "30")
     assert answer.code == 0
     assert "adamw with 30 trials per study searches lr, beta1, wd" in answer.out
-    assert answer.out.splitlines()[1] == "  layers, max_train_steps"  # the rest has a role
+    assert "a role for" not in answer.out, "what the space leaves has the program's default"
     path = project / "rounds" / "depth.toml"
     text = path.read_text()
     lines = text.splitlines()
@@ -299,10 +299,35 @@ def test_new_asks_about_what_the_round_is_called_after(
     means = 'schedule = "decay_lr"\n[workload.off]\ndecay_lr = "False"\n'
     settings.write_text(settings.read_text() + means)
     answer = tunewright("new", "dropout", "--space", "adamw", "--json")
-    assert answer.data["without_role"] == ["dropout"]
+    assert answer.data["without_role"] == []
     found = tomllib.loads((tmp_path / "rounds" / "dropout.toml").read_text())
     assert found["scientific"] == {"dropout": [0.0, 0.1]}
     assert found["fixed"] == {"decay_lr": "False"}
     assert tunewright("new", "later", "--space", "adamw", "--lr-decay").code == 0
     found = tomllib.loads((tmp_path / "rounds" / "later.toml").read_text())
     assert found["fixed"]["decay_lr"] == "True"
+
+
+def test_new_lists_the_values_that_the_program_allows(
+    tunewright: Tunewright, tmp_path: Path
+) -> None:
+    """A schedule is never asked about by its name alone, but one of a list of names is."""
+    program = tmp_path / "train.py"
+    program.write_text(
+        "import argparse\n"
+        "parser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--learning-rate', type=float, required=True)\n"
+        "parser.add_argument('--decay', choices=['constant', 'linear'], default='constant')\n"
+        "parser.parse_args()\n"
+    )
+    assert tunewright("init", "train.py", "--scan", "--minimize", "valid_error").code == 0
+    first = tomllib.loads((tmp_path / "rounds" / "first.toml").read_text())
+    assert first["nuisance"] == {"learning_rate": {"log": [1e-4, 1.0]}}, "no default is known"
+    answer = tunewright("new", "decay")
+    assert answer.code == 0 and "a role for" not in answer.out, "every one has a role"
+    written = tomllib.loads((tmp_path / "rounds" / "decay.toml").read_text())
+    assert written["scientific"] == {"decay": ["constant", "linear"]} and not written["fixed"]
+    program.unlink()
+    assert tunewright("new", "decay_2").code == 0
+    without = (tmp_path / "rounds" / "decay_2.toml").read_text()
+    assert '# decay = ["constant", ]' in without, "without its source only the default is known"

@@ -80,7 +80,7 @@ def test_a_dry_run_shares_the_trials_out_and_runs_none(space: Path, tunewright: 
     assert answer.code == 0, answer.err
     assert "0 of 40 trials used" in answer.out
     assert "kept back  13 (2 finalists x 2, 3 for seed variance, 6 for the launch)" in answer.out
-    assert "note: the batch size is not probed: train.train takes no batch_size" in answer.out
+    assert "note: the batch size is not probed: it pays from 100 trials" in answer.out
     longer = tunewright("tune", "--trials", "40", "--dry-run", "--extend-to", "100")
     assert "extend     8 at full length, out of those kept back" in longer.out
     short = tunewright("tune", "--trials", "40", "--dry-run", "--extend-to", "10")

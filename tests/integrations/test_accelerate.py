@@ -49,7 +49,11 @@ def test_two_ranks_killed_stopped_and_resumed(tmp_path: Path) -> None:
     assert losses == sorted(losses, reverse=True), "one descent: the state was restored"
     assert trial.curves["valid_error"].steps.tolist() == [5, 10, 15, 20]
     assert "phase" not in trial.curves
-    assert trial.applied == {"lr": trial.configuration["lr"], "batch_size": 8}
+    assert trial.applied is not None
+    rate = trial.configuration["lr"]
+    config = {n: v for n, v in trial.applied.items() if not n.startswith("optimizer")}
+    assert config == {"lr": rate, "batch_size": 8}
+    assert (trial.applied["optimizer.lr"], trial.applied["optimizer.name"]) == (rate, "SGD")
     check_resumed(tmp_path, trial, ranks=2)
 
 

@@ -60,3 +60,17 @@ def test_a_stop_ends_every_rank_after_saving(tmp_path: Path, first: bool) -> Non
     with pytest.raises(Stopped):
         checkpoints.register(first=first, wait=nobody)
     checkpoints.register(first=first, wait=nobody)  # nothing waits any more
+
+
+def test_what_is_no_checkpoint_stays_beside_them(tmp_path: Path) -> None:
+    """A Trainer may write into the trial's own folder, next to its snapshots and its record."""
+    run, _ = handle(tmp_path, {"max_train_steps": 9})
+    run.folder.mkdir(parents=True, exist_ok=True)
+    (run.folder / "trial.json").write_text("{}")
+    checkpoints = Checkpoints(run, "own")
+    for step in (2, 4, 6, 8):
+        (run.folder / f"checkpoint-{step}").mkdir()
+        assert checkpoints.keep(step, run.folder / f"checkpoint-{step}", ["checkpoint-2"]) is None
+    assert sorted(path.name for path in run.folder.iterdir()) == [
+        *("checkpoint-2", "checkpoint-6", "checkpoint-8", "snapshots", "trial.json"),
+    ]

@@ -64,6 +64,24 @@ def test_two_ranks_killed_stopped_and_resumed(tmp_path: Path) -> None:
     check_resumed(tmp_path, trial, ranks=2)
 
 
+def test_a_programs_own_arguments_write_into_the_trial_and_resume(tmp_path: Path) -> None:
+    """Its output folder is one for all trials: the callback gives each trial its own."""
+    program = PROGRAM.replace("os.getppid()", "os.getpid()")
+    program = program.replace(
+        "training_arguments(\n",
+        'TrainingArguments(\n    "out", max_steps=20, save_steps=2, eval_steps=2, '
+        'load_best_model_at_end=True, report_to="none",\n',
+    )
+    program = program.replace("import callback, training_arguments", "import callback")
+    program = program.replace("import GPT2Config", "import TrainingArguments, GPT2Config")
+    trial = trained(tmp_path, program, metric="eval_loss")
+    check_resumed(tmp_path, trial, ranks=1)
+    folder = tmp_path / "tuning.db.trials" / trial.folder
+    kept = {path.name for path in (folder / "transformers").glob("checkpoint-*")}
+    assert {"checkpoint-18", "checkpoint-20"} <= kept and len(kept) <= 4
+    assert not list(tmp_path.rglob("out/checkpoint-*"))
+
+
 def test_alone_the_arguments_are_those_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

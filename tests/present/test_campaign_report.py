@@ -82,6 +82,22 @@ def test_what_was_decided_tested_and_spent_is_said() -> None:
     assert "19 of 40 trials used in 1 round (3 repeats, 0 infeasible)" in said
 
 
+def test_the_reason_of_a_decision_is_a_sentence() -> None:
+    """A decision has codes with facts; version 1 stored the sentence itself."""
+    decided = campaign()
+    assert decided.launched is not None
+    reason = {
+        **{"code": "launch.probability", "candidate": "a trial 1", "baseline": "b trial 2"},
+        **{"probability": 0.28, "threshold": 0.87, "must_exceed": 0.0, "not_worse_by": None},
+    }
+    decision = {**decided.launched.decision, "reasons": [reason]}
+    place = decided.winner.place if decided.winner else decided.launched.candidate
+    undecided = replace(decided.launched, verdict="undecided", decision=decision, candidate=place)
+    shown = " ".join(found(replace(decided, launched=undecided)))
+    assert "a trial 1 is better than b trial 2 with probability 28 %" in shown
+    assert "{" not in shown
+
+
 def test_page_and_text_lead_with_it_and_nothing_of_the_record_is_markup() -> None:
     made = report(campaign())
     page = made.html

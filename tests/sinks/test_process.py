@@ -37,7 +37,7 @@ def standard_input(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 
 def hangs(closing: threading.Event, watch: Watch) -> int:
-    watch.asked()
+    watch.begin_call()
     threading.Event().wait()
     return 0
 

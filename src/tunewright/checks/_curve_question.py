@@ -11,7 +11,7 @@ import numpy as np
 from tunewright.actions import Action
 from tunewright.checks._better_half import TOP, Judged, better_halves
 from tunewright.checks.spacing import LONGEST, SpacedCurves, tables, unreadable
-from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged
+from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged, not_judged
 from tunewright.stats.noise import FEWEST
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -200,7 +200,7 @@ def ask(results: Results, question: CurveQuestion[F]) -> list[Finding]:
 def _ask_study(results: Results, question: CurveQuestion[F], judged: Judged) -> Finding:
     study, metric = judged.study, question.metric
     if judged.why_not is not None:
-        return Finding.not_judged(question.check, study.label, judged.why_not)
+        return not_judged(question.check, study.label, judged.why_not)
     readings = [
         reading
         for table in tables(judged.trials, metric.name, metric.sign, question.longest)
@@ -209,7 +209,7 @@ def _ask_study(results: Results, question: CurveQuestion[F], judged: Judged) -> 
     ]
     if not readings:
         why, actions = unreadable(judged.trials, metric.name, metric.meaning, question.fewest)
-        return Finding.not_judged(question.check, study.label, why, *actions)
+        return not_judged(question.check, study.label, why, *actions)
     statement = judge_readings(
         in_rank_order(readings, judged.trials), question.median_limit, question.many
     )

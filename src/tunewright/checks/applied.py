@@ -1,31 +1,36 @@
 """Were the values really applied? A program may ignore what it is given, and nothing else shows it.
 
 Evidence, the strongest first: the values that the program reports it used (`run.applied`), on every
-rank; a logged learning rate that is not the given one, or does not follow the given schedule; an
-option of the command line that the program drops or never reads; trials with other values and the
-same curve, digit for digit. A hyperparameter that is ignored while seeds differ and nothing is
-reported or logged leaves no trace: then nothing is concluded.
+rank, and the learning rate that its optimizer holds; a logged learning rate that is not the given
+one, or does not follow the given schedule; an option of the command line that the program drops or
+never reads; trials with other values and the same curve, digit for digit. A hyperparameter that is
+ignored while seeds differ and nothing is reported or logged leaves no trace: it is named as unseen,
+and two short trials that share a seed show it.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tunewright.actions import Advise, Note, ShowTrial
-from tunewright.checks._doubt import MILD, Doubt, numbers
+from tunewright.checks._doubt import MILD, Doubt, Kind, numbers
 from tunewright.checks._followed_rate import rate_signs
 from tunewright.checks._options import option_signs
 from tunewright.checks._same_curves import same_curves
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number, same_value
-from tunewright.finding import Evidence, Finding, Verdict
+from tunewright.finding import Evidence, Finding, Verdict, not_judged
 from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 _CLOSE = 1e-5  # relative: what float32 and printing change
+# where adapters report the learning rates of optimizers, one per group of parameters
+_HELD = re.compile(r"optimizer\d*\.(.+\.)?(lr|learning_rate|initial_learning_rate|warmup_target)")
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,7 @@ class AppliedEvidence(Evidence):
     options: int  # had their options looked up in the program's source
     curves: int  # have curves that carry enough information to be compared
     confirmed: tuple[str, ...] = ()  # hyperparameters that were seen to be applied
+    unseen: tuple[str, ...] = ()  # that differ between trials, without a sign either way
     doubts: tuple[Doubt, ...] = ()  # the certain ones first
 
 
@@ -63,6 +69,7 @@ def applied(results: Results) -> list[Finding]:
         options=options.read,
         curves=curves.compared,
         confirmed=tuple(sorted(confirmed)),
+        unseen=tuple(sorted(_names_that_vary(ended) - confirmed - {d.name for d in strongest})),
         doubts=_strongest_first(strongest, echo.confirmed | rate.follows),
     )
     if evidence.doubts:
@@ -74,7 +81,16 @@ def applied(results: Results) -> list[Finding]:
         return [Finding.of_round("applied", name, "ok", evidence)]
     why = Message("applied.nothing_shows" if ended else "applied.none_ended")
     advice = Advise("report_applied") if ended and not results.imported else Note(name)
-    return [Finding.not_judged("applied", name, why, advice, scope="round")]
+    return [not_judged("applied", name, why, advice, scope="round")]
+
+
+def _names_that_vary(trials: Sequence[Trial]) -> set[str]:
+    """The hyperparameters that have several values."""
+    values: dict[str, set[str]] = {}
+    for trial in trials:
+        for name, value in trial.configuration.items():
+            values.setdefault(name, set()).add(repr(value))
+    return {name for name, several in values.items() if len(several) > 1}
 
 
 def _warns(doubt: Doubt) -> bool:
@@ -109,19 +125,65 @@ def _actions(round: str, first: Doubt) -> Iterator[Advise | ShowTrial]:
 
 def _echoes(meaning: Meaning, ended: Sequence[Trial]) -> _EchoSigns:
     """Compare what programs report with what they were given, by name and by meaning."""
-    speaking = [t for t in ended if t.applied]
+    reporting = [t for t in ended if t.applied]
     by_name: dict[str, list[tuple[Trial, Any]]] = {}
-    for trial in speaking:
+    for trial in reporting:
         for name, value in _values_by_name(meaning, trial):
             by_name.setdefault(name, []).append((trial, value))
-    doubts: list[Doubt] = []
-    confirmed = set()
-    for name, reports in by_name.items():
-        doubts_of_name = list(_doubts(name, reports))
-        doubts += doubts_of_name
-        if not doubts_of_name:
-            confirmed.add(name)
-    return _EchoSigns(tuple(doubts), len(speaking), frozenset(confirmed))
+    doubts = {name: list(_doubts(name, reports)) for name, reports in by_name.items()}
+    rate = meaning.name("learning_rate")
+    held = [(t, rates) for t in reporting if _is_rate(t, rate) and (rates := _optimizer_rates(t))]
+    if held and not doubts.get(rate):
+        doubts[rate] = list(_optimizer_doubts(rate, held))
+    every = tuple(doubt for several in doubts.values() for doubt in several)
+    confirmed = frozenset(name for name, several in doubts.items() if not several)
+    if rate not in by_name and any(not _holds(t, rate, rates) for t, rates in held):
+        confirmed -= {rate}
+    return _EchoSigns(every, len(reporting), confirmed)
+
+
+# A program may report the value that it was given and train with another. What its optimizer holds
+# may rightly differ, scaled by the batch size or for one group of parameters. So another rate is no
+# sign by itself: several given rates that became one are.
+
+
+def _is_rate(trial: Trial, name: str) -> bool:
+    return is_number(trial.configuration.get(name))
+
+
+def _optimizer_rates(trial: Trial) -> dict[str, list[float]]:
+    """The rates that its optimizers hold, by where they were reported: one, or one per rank."""
+    rates: dict[str, list[float]] = {}
+    for name, value in (trial.applied or {}).items():
+        several = value if isinstance(value, list | tuple) else [value]
+        # a rate of zero starts a warm-up
+        if _HELD.fullmatch(name) and several and all(is_number(v) and v > 0 for v in several):
+            rates[name] = [float(v) for v in several]
+    return rates
+
+
+def _holds(trial: Trial, name: str, rates: Mapping[str, Sequence[float]]) -> bool:
+    given: Any = trial.configuration[name]
+    return any(math.isclose(given, v, rel_tol=_CLOSE) for held in rates.values() for v in held)
+
+
+def _optimizer_doubts(
+    name: str, held: Sequence[tuple[Trial, Mapping[str, Sequence[float]]]]
+) -> Iterator[Doubt]:
+    unequal = [
+        (t, by_rank)
+        for t, rates in held
+        for by_rank in rates.values()
+        if not math.isclose(min(by_rank), max(by_rank), rel_tol=_CLOSE)
+    ]
+    if unequal:
+        yield _doubt("ranks", name, unequal, len(held))
+        return
+    other = [(t, rates) for t, rates in held if not _holds(t, name, rates)]
+    given = {t.configuration[name] for t, _ in other}
+    if len(given) > 1 and all(rates == other[0][1] for _, rates in other):
+        first = [(t, next(iter(rates.values()))[0]) for t, rates in other]
+        yield _doubt("echo", name, first, len(held))
 
 
 def _values_by_name(meaning: Meaning, trial: Trial) -> Iterator[tuple[str, Any]]:
@@ -150,18 +212,16 @@ def _doubts(name: str, reports: Sequence[tuple[Trial, Any]]) -> Iterator[Doubt]:
     yield _doubt("scaled" if scaled and distinct else "echo", name, other, len(reports))
 
 
-def _doubt(kind: Any, name: str, reports: Sequence[tuple[Trial, Any]], of: int) -> Doubt:
+def _doubt(kind: Kind, name: str, reports: Sequence[tuple[Trial, Any]], of: int) -> Doubt:
     trials = [trial for trial, _ in reports]
-    given = tuple(t.configuration[name] for t in trials[:3])
-    seen = tuple(v for _, v in reports[:3])
     return Doubt(
         kind=kind,
         name=name,
         runs=len(reports),
         of=of,
         trials=numbers(trials),
-        given=given,
-        seen=seen,
+        given=tuple(t.configuration[name] for t in trials[:3]),
+        seen=tuple(v for _, v in reports[:3]),
     )
 
 

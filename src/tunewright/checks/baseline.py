@@ -13,7 +13,7 @@ import numpy as np
 
 from tunewright.actions import Action, Advise, Declare, ShowRound, ShowTrial
 from tunewright.checks._better_half import have_learned
-from tunewright.finding import Evidence, Finding, Verdict
+from tunewright.finding import Evidence, Finding, Verdict, not_judged
 from tunewright.messages import Message
 from tunewright.stats.noise import (
     FEWEST,
@@ -53,7 +53,7 @@ def baseline(results: Results) -> list[Finding]:
     top = results.top(_TOP)
     if not top:
         why = Message("baseline.none_completed")
-        return [Finding.not_judged("baseline", name, why, ShowRound(name), scope="round")]
+        return [not_judged("baseline", name, why, ShowRound(name), scope="round")]
     chance = results.meaning.number("chance")
     metric = _loss(results, top, chance)
     if chance is not None and metric is not None:
@@ -77,7 +77,7 @@ def _against_start(results: Results, top: tuple[Trial, ...], chance: float | Non
     curves = [sign * v for t in top if len(v := _finite(t, metric)) > 1]
     if not curves:
         why, name = Message("baseline.one_point", {"metric": metric}), results.round.name
-        return Finding.not_judged("baseline", name, why, Declare("chance"), scope="round")
+        return not_judged("baseline", name, why, Declare("chance"), scope="round")
     first, lowest = np.array([v[0] for v in curves]), np.array([v.min() for v in curves])
     start, best = float(np.median(first)), float(lowest.min())
     reached = _reach(curves, _trial_count(results))

@@ -20,7 +20,7 @@ from tunewright.checks.positions import (
 )
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Range, choices_of, is_number
-from tunewright.finding import Evidence, Finding, Scope, Verdict, merge_not_judged
+from tunewright.finding import Evidence, Finding, Scope, Verdict, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.additive import chosen, levels, line_and_curve, normal_scores, without
 from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look
@@ -204,7 +204,7 @@ def _of_study(
         facts = {"feasible": most, "needed": FEWEST, "adaptive": study.adaptive}
         why = Message("boundary.few_trials", facts)
         more = RunTrials(results.round.name, max(2 * results.round.trials_per_study, 16))
-        return Finding.not_judged("boundary", about, why, more)
+        return not_judged("boundary", about, why, more)
     return _finding(results, "study", about, edges)
 
 

@@ -19,7 +19,7 @@ from tunewright.checks.positions import StudyTrials, axes, losses_of, study_tria
 from tunewright.checks.trial_sd import APART, smallest_difference
 from tunewright.design.ranges import choices_of
 from tunewright.design.study import Study
-from tunewright.finding import Evidence, Finding, Verdict
+from tunewright.finding import Evidence, Finding, Verdict, not_judged
 from tunewright.messages import Message
 from tunewright.stats.buckets import FEWEST_TO_JUDGE, PER_BUCKET, Bucket, contrast
 from tunewright.stats.half_sampling import (
@@ -173,14 +173,14 @@ def _of_lists(results: Results) -> Finding:
             Message("comparison.different_lengths", asdict(unlike)),
             Advise("train_as_long"),
         )
-        return Finding.not_judged("comparison", name, why, as_long, scope="round")
+        return not_judged("comparison", name, why, as_long, scope="round")
     every_pair = pairs(results)
     judged = [pair for pair in every_pair if pair.halves is not None]
     more = RunTrials(name, 2 * results.round.trials_per_study)
     if not judged:
         first = every_pair[0].why if every_pair else None
         why = first or Message("comparison.none_completed")
-        return Finding.not_judged("comparison", name, why, more, scope="round")
+        return not_judged("comparison", name, why, more, scope="round")
     compared = tuple(_pair_evidence(pair, len(every_pair)) for pair in every_pair)
     halves = judged[0].halves
     assert halves is not None

@@ -20,7 +20,7 @@ from tunewright.checks.positions import StudyTrials, finite_losses, losses_of, s
 from tunewright.checks.spacing import tables
 from tunewright.checks.step_variance import selection_gain
 from tunewright.checks.trial_sd import smallest_difference, trial_sd
-from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged
+from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
 from tunewright.stats.noise import Floats, noisy_curves
@@ -158,7 +158,7 @@ def _ask(results: Results, study: StudyTrials, gap: float | None) -> Finding:
     double = RunTrials(name, 2 * max(results.round.trials_per_study, len(study.trials)))
     if len(losses) < FEWEST:
         why = Message("judge.feasible_trials", {"feasible": len(losses), "needed": FEWEST})
-        return Finding.not_judged("density", about, why, double)
+        return not_judged("density", about, why, double)
     seen, matters = sampling(losses), reference(results, study, gap)
     evidence = DensityEvidence(
         feasible=seen.feasible,

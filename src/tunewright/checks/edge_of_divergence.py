@@ -16,7 +16,7 @@ from tunewright.checks._region import Region
 from tunewright.checks.infeasible import InfeasibleTrials, Shared, find_infeasible
 from tunewright.checks.instability import diverged, remedies
 from tunewright.checks.positions import StudyTrials, losses_of, study_trials
-from tunewright.finding import Evidence, Finding, merge_not_judged
+from tunewright.finding import Evidence, Finding, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
@@ -89,10 +89,10 @@ def _ask(results: Results, study: StudyTrials) -> Finding:
     if not branches:
         if not any(h.name == rate for h in study.study.space):
             why = Message("judge.rate_not_searched", {"rate": rate})
-            return Finding.not_judged("edge_of_divergence", about, why, Declare("learning_rate"))
+            return not_judged("edge_of_divergence", about, why, Declare("learning_rate"))
         if infeasible.bad and len(study.trials) - len(infeasible.bad) < _FEWEST:
             # nothing to compare with: whatever diverged may have done so everywhere
-            return Finding.not_judged("edge_of_divergence", about, _NOTHING_BESIDE)
+            return not_judged("edge_of_divergence", about, _NOTHING_BESIDE)
         return Finding.of_study("edge_of_divergence", about, "ok", EdgeEvidence(rate))
     losses = losses_of(results, study.trials)
     losses[[row for row, t in enumerate(study.trials) if t.number in infeasible.far]] = np.inf
@@ -102,7 +102,7 @@ def _ask(results: Results, study: StudyTrials) -> Finding:
         if near is not None and (worst is None or near.near):
             worst = branch, where, near
     if worst is None:
-        return Finding.not_judged("edge_of_divergence", about, _NOTHING_BESIDE)
+        return not_judged("edge_of_divergence", about, _NOTHING_BESIDE)
     branch, where, near = worst
     edge = Edge(
         branch=branch,

@@ -14,7 +14,7 @@ from tunewright.checks.boundary import Edge, edges_of
 from tunewright.checks.positions import StudyTrials, losses_of, study_trials
 from tunewright.design.guards import BatchSizeChange, batch_size_change
 from tunewright.design.ranges import is_number
-from tunewright.finding import Evidence, Finding, Verdict
+from tunewright.finding import Evidence, Finding, Verdict, not_judged
 from tunewright.messages import Message
 from tunewright.stats.crowding import Side
 from tunewright.store.results import Results
@@ -117,7 +117,7 @@ def fairness(results: Results) -> list[Finding]:
     feasible = {number: int(np.isfinite(values).sum()) for number, values in losses.items()}
     if sum(count > 0 for count in feasible.values()) < 2:
         why = Message("fairness.one_setting")
-        return [Finding.not_judged("fairness", name, why, RunTrials(name), scope="round")]
+        return [not_judged("fairness", name, why, RunTrials(name), scope="round")]
     best = min(losses, key=lambda number: float(losses[number].min(initial=np.inf)))
     tuned = [_tuning(arm, feasible) for arm in studies]
     evidence = FairnessEvidence(

@@ -13,7 +13,7 @@ from tunewright.actions import Action, Advise, NextRound, Probe, RunTrials, Show
 from tunewright.checks._region import LARGEST, Region, features_of, region
 from tunewright.checks.positions import StudyTrials, study_trials
 from tunewright.design.ranges import Value
-from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged
+from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.noise import ROBUST
 from tunewright.stats.spread import wilson
@@ -110,7 +110,7 @@ def _ask(results: Results, study: StudyTrials) -> Finding:
     if count < _FEWEST:
         facts = {"ended": count, "needed": _FEWEST, "adaptive": study.adaptive}
         why, run = Message("infeasible.few_trials", facts), RunTrials(results.round.name)
-        return Finding.not_judged("infeasible", about, why, run)
+        return not_judged("infeasible", about, why, run)
     trials = find_infeasible(results, study)
     bad = len(trials.bad)
     low, high = wilson(bad, count)

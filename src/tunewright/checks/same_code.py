@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from tunewright.actions import Advise, Note, ShowTrial
-from tunewright.finding import Evidence, Finding, Verdict
+from tunewright.finding import Evidence, Finding, Verdict, not_judged
 from tunewright.messages import Message
 from tunewright.store.provenance import (
     LONGEST_DIFF,
@@ -70,7 +70,7 @@ def same_code(results: Results) -> list[Finding]:
     known = [(t, results.origins[t.identity]) for t in ended if t.identity in results.origins]
     if not known:
         why = Message("same_code.not_recorded")
-        return [Finding.not_judged("same_code", name, why, Note(name), scope="round")]
+        return [not_judged("same_code", name, why, Note(name), scope="round")]
     origins = [origin for _, origin in known]
     differences = tuple(
         _difference(part, groups, known, compared.files)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from tunewright.actions import Action, Advise, RunTrials
 from tunewright.checks.positions import Axis, StudyTrials, axes, study_trials
-from tunewright.finding import Evidence, Finding, merge_not_judged
+from tunewright.finding import Evidence, Finding, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.additive import (
     basis,
@@ -222,12 +222,12 @@ def _ask(results: Results, study: StudyTrials) -> Finding:
     weighed = [i for a in partial[:_MOST_AXES] if (i := _conditional(a, every)) is not None]
     feasible = sum(t.status == "completed" for t in study.trials)
     if not lines and not weighed:
-        return Finding.not_judged("sensitivity", about, _why_no_axis(study))
+        return not_judged("sensitivity", about, _why_no_axis(study))
     if feasible < _FEWEST:
         facts = {"feasible": feasible, "needed": _FEWEST}
         more = RunTrials(name, max(16, 2 * results.round.trials_per_study))
         why = Message("judge.feasible_trials", facts)
-        return Finding.not_judged("sensitivity", about, why, more)
+        return not_judged("sensitivity", about, why, more)
     pairs = interactions(lines) if lines else None
     known = {i.name for i in weighed}
     shared = importances(lines) if lines else []

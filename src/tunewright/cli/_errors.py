@@ -64,7 +64,7 @@ def explain(error: BaseException) -> Problem:
     if hasattr(error, "format_message"):  # raised by typer for a wrong option or argument
         return _usage(error)
     if isinstance(error, TunewrightError):
-        refused = refusal_of(one.code for one in error.problems)
+        refused = refusal_of(problem.code for problem in error.problems)
         code = _WRONG_USE if isinstance(error, WRONG) else UNFINISHED
         code = code if refused is None else refused.exit_code
         what = error.text_for("shell")
@@ -113,8 +113,8 @@ def _remedy(error: TunewrightError) -> str:
     remedy = error.remedy
     if remedy is None:
         return ""
-    said = remedy.shell_text
-    return f"{remedy.command}  ({said})" if remedy.command else said
+    advice = remedy.shell_text
+    return f"{remedy.command}  ({advice})" if remedy.command else advice
 
 
 def _usage(error: BaseException) -> Problem:
@@ -126,13 +126,13 @@ def _usage(error: BaseException) -> Problem:
     )
 
 
-def _of_click(error: BaseException, said: str) -> str:
+def _of_click(error: BaseException, text: str) -> str:
     """A wrong use of the command line in the reader's language; typer itself has English only."""
     kinds = {"NoSuchOption": "option", "MissingParameter": "missing", "BadParameter": "value"}
-    kind = "command" if "No such command" in said else kinds.get(type(error).__name__, "other")
-    quoted = re.search(r"'([^']*)'", said)
+    kind = "command" if "No such command" in text else kinds.get(type(error).__name__, "other")
+    quoted = re.search(r"'([^']*)'", text)
     name = getattr(error, "option_name", None) or (quoted[1] if quoted else "")
-    return worded(f"usage.{kind}", said=said, name=name)
+    return worded(f"usage.{kind}", said=text, name=name)
 
 
 def _keep(error: BaseException) -> Path:

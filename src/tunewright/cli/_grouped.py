@@ -30,27 +30,31 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     >>> show(round="first")
     first tuning.db
     """
-    own = inspect.signature(command, eval_str=True)
+    signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {
-        name: one.annotation
-        for name, one in own.parameters.items()
-        if dataclasses.is_dataclass(one.annotation)
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if dataclasses.is_dataclass(parameter.annotation)
     }
-    last = sorted(own.parameters.values(), key=lambda one: one.name in groups)  # what others share
-    flat = [each for one in last for each in _flat(one)]
+    last = sorted(
+        signature.parameters.values(), key=lambda parameter: parameter.name in groups
+    )  # what others share
+    flat = [each for parameter in last for each in _flat(parameter)]
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
-        made = {
+        options = {
             name: kind(
                 **{f.name: given.pop(f.name) for f in dataclasses.fields(kind) if f.name in given}
             )
             for name, kind in groups.items()
         }
-        command(**given, **made)
+        command(**given, **options)
 
-    called.__signature__ = own.replace(parameters=flat)  # type: ignore[attr-defined]
-    called.__annotations__ = {one.name: one.annotation for one in flat} | {"return": None}
+    called.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in flat} | {
+        "return": None
+    }
     return called
 
 

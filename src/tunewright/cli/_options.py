@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from tunewright.actions import RunTrials
-from tunewright.costs.rounds import recorded
+from tunewright.costs.rounds import results_in_store
 from tunewright.design.objective import PLACES, Objective
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
@@ -244,16 +244,16 @@ def _objective_asked(
             maximize=maximize,
             remedy=use("--minimize", minimize),
         )
-    asked = results.objective
+    objective = results.objective
     if at is not None:
-        asked = replace(asked, at=chosen(at, {place: place for place in PLACES}, "--at"))
+        objective = replace(objective, at=chosen(at, {place: place for place in PLACES}, "--at"))
     metric = minimize if minimize is not None else maximize
     if metric is None:
-        return asked
+        return objective
     option = "--minimize" if minimize is not None else "--maximize"
     if metric not in results.metrics:
         raise _never_logged(results, option, metric)
-    return replace(asked, metric=metric, minimize=minimize is not None)
+    return replace(objective, metric=metric, minimize=minimize is not None)
 
 
 def nearest_first(name: str, known: tuple[str, ...]) -> list[str]:
@@ -377,11 +377,11 @@ def amounts(text: str | None) -> dict[str, float] | None:
     """
     if text is None:
         return None
-    found = {}
+    by_name = {}
     for part in text.split(","):
         name, divider, amount = part.strip().partition("=")
         try:
-            found[name.strip()] = float(amount)
+            by_name[name.strip()] = float(amount)
         except ValueError:
             divider = ""
         if not divider or not name.strip():
@@ -391,7 +391,7 @@ def amounts(text: str | None) -> dict[str, float] | None:
                 part=part.strip(),
                 remedy=use("--resources", "CPU=4,GPU=0.5"),
             )
-    return found
+    return by_name
 
 
 def search_for(
@@ -401,15 +401,15 @@ def search_for(
 
     Only the option changes the search of a round that has begun, and is then refused.
     """
-    asked, of_file = named
-    if asked in (None, _AUTO):
-        before = recorded(store, round.name)
+    named_search, of_file = named
+    if named_search in (None, _AUTO):
+        before = results_in_store(store, round.name)
         if before is not None and before.search in _SEARCHES:
             return search_of(before)
-    asked = asked or of_file
-    if asked == _AUTO:
+    named_search = named_search or of_file
+    if named_search == _AUTO:
         picked = pick(round, workers)
         sidelines().print(picked.reason, soft_wrap=True)
         return picked.search
     names = {**_SEARCHES, _AUTO: Halton}
-    return chosen(asked or "halton", names, "--search")()
+    return chosen(named_search or "halton", names, "--search")()

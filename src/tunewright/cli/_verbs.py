@@ -284,11 +284,11 @@ class Verbs(TyperGroup):
 def loaded(verb: Verb) -> Any:
     """Import a verb's function and make a command of it."""
     module, _, name = verb.home.rpartition(".")
-    found = getattr(importlib.import_module(f"tunewright.cli.{module}"), name)
-    if isinstance(found, typer.Typer):  # a family of commands: probe
-        return translated(typer.main.get_command(found))
+    function = getattr(importlib.import_module(f"tunewright.cli.{module}"), name)
+    if isinstance(function, typer.Typer):  # a family of commands: probe
+        return translated(typer.main.get_command(function))
     alone = typer.Typer(add_completion=False)
-    alone.command(verb.name, help=flowing(found.__doc__ or ""))(found)
+    alone.command(verb.name, help=flowing(function.__doc__ or ""))(function)
     return translated(typer.main.get_command(alone))
 
 
@@ -302,10 +302,10 @@ def translated(command: Any) -> Any:
             parameter.help = label(text)
         if hasattr(parameter, "rich_help_panel"):
             parameter.rich_help_panel = label(parameter.rich_help_panel or _panel(parameter))
-    made = command.get_help_option  # `--help` itself, which typer makes late and keeps
+    help_option = command.get_help_option  # `--help` itself, which typer makes late and keeps
 
     def own_help(context: Any) -> Any:
-        option = made(context)
+        option = help_option(context)
         if option is not None:
             option.help, option.rich_help_panel = label(option.help), label("Options")
         return option
@@ -330,4 +330,4 @@ def flowing(text: str) -> str:
     'Do it.\\n\\nSlowly, then quickly.'
     """
     paragraphs = inspect.cleandoc(text).split("\n\n")
-    return "\n\n".join(" ".join(one.split()) for one in paragraphs)
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

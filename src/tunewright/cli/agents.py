@@ -40,12 +40,12 @@ def install(
     """
     project = find_project()
     folder = Path.cwd() if project is None else project.folder
-    made = install_files(folder, yes=yes, ask=_ask if sys.stdin.isatty() else None)
-    data = {"files": made}
+    files = install_files(folder, yes=yes, ask=_ask if sys.stdin.isatty() else None)
+    data = {"files": files}
 
     def page() -> None:
-        for one in made:
-            facts = {"did": one.did, "path": str(one.path.relative_to(folder))}
+        for file in files:
+            facts = {"did": file.did, "path": str(file.path.relative_to(folder))}
             say(str(Message("agents.installed", facts)))
 
     answer(json, data, page)

@@ -52,24 +52,26 @@ def restore(
     """Put a backup in the store's place; what was there is kept beside it."""
     address = store_address(store)
     if listed:
-        found = stores.backups(address)
-        answer(json, {"backups": found}, lambda: _list(found))
+        copies = stores.backups(address)
+        answer(json, {"backups": copies}, lambda: _list(copies))
         return
-    made = stores.rebuild(address, _trial_folder()) if rebuilt else stores.restore(address, chosen)
-    answer(json, made, lambda: _tell(made))
+    restored = (
+        stores.rebuild(address, _trial_folder()) if rebuilt else stores.restore(address, chosen)
+    )
+    answer(json, restored, lambda: _tell(restored))
 
 
-def _list(found: list[Path]) -> None:
-    for one in found:
-        say(str(one))
+def _list(copies: list[Path]) -> None:
+    for copy in copies:
+        say(str(copy))
 
 
-def _tell(made: stores.Restored) -> None:
-    for unreadable in made.unreadable:
+def _tell(restored: stores.Restored) -> None:
+    for unreadable in restored.unreadable:
         say(worded("torn_backup", path=unreadable), style="yellow")
-    facts = {"store": made.store, "rounds": made.rounds, "trials": made.trials}
-    if made.source:
-        say(worded("restored", source=made.source, **facts))
+    facts = {"store": restored.store, "rounds": restored.rounds, "trials": restored.trials}
+    if restored.source:
+        say(worded("restored", source=restored.source, **facts))
     else:
         say(worded("restored_from_folders", **facts))
 
@@ -116,25 +118,25 @@ def rm(
             lambda: say(worded("back", round=words.printable(round), trials=back.trials)),
         )
         return
-    gone = stores.remove(address, round)
-    answer(json, gone, lambda: _print_gone(gone))
+    removed = stores.remove(address, round)
+    answer(json, removed, lambda: _print_gone(removed))
 
 
-def _print_gone(gone: Removed) -> None:
+def _print_gone(removed: Removed) -> None:
     """What was removed, and how it comes back."""
-    say(worded("removed", round=words.printable(gone.name), trials=gone.trials))
-    if gone.folder:
-        say(worded("folders_stay", folder=gone.folder))
-    say(worded("undo", command=RemoveRound(gone.name, undo=True).command))
+    say(worded("removed", round=words.printable(removed.name), trials=removed.trials))
+    if removed.folder:
+        say(worded("folders_stay", folder=removed.folder))
+    say(worded("undo", command=RemoveRound(removed.name, undo=True).command))
 
 
 def _print_removed(known: Sequence[Removed]) -> None:
     """The removed rounds, the newest first."""
-    made = table("round", "removed", "trials", "folder", right=("trials",))
-    for one in known:
-        when = one.removed.astimezone().strftime("%Y-%m-%d %H:%M")
-        made.add_row(cell(one.name), cell(when), str(one.trials), cell(one.folder))
-    screen().print(made)
+    rows = table("round", "removed", "trials", "folder", right=("trials",))
+    for round in known:
+        when = round.removed.astimezone().strftime("%Y-%m-%d %H:%M")
+        rows.add_row(cell(round.name), cell(when), str(round.trials), cell(round.folder))
+    screen().print(rows)
 
 
 def rename(

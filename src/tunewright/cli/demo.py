@@ -91,13 +91,13 @@ def demo(
     write_project(folder)
     project = find_project(folder)
     assert project is not None  # it has just been written
-    asked = project.round(CAMPAIGN)
+    round = project.round(CAMPAIGN)
     space = f"{ROUNDS}/{CAMPAIGN}.toml"
-    say(worded("demo.project", folder=folder, file=FILE, space=space, goal=asked.goal))
+    say(worded("demo.project", folder=folder, file=FILE, space=space, goal=round.goal))
     say(worded("demo.trials", trials=trials))
     ending = run_campaign(
         project,
-        asked,
+        round,
         Local(workers=workers),
         trials=trials,
         name=CAMPAIGN,
@@ -115,18 +115,18 @@ def demo(
 
 def _print_next(folder: Path, ending: Ending) -> None:
     """What to do in the demo's project, and then with a program of one's own."""
-    made = table("what next", "")
-    made.add_row(cell(f"cd {folder}"), worded("demo.open", file=REPORT))
+    rows = table("what next", "")
+    rows.add_row(cell(f"cd {folder}"), worded("demo.open", file=REPORT))
     winner = ending.campaign.winner
     if winner is not None:
         command = f"tunewright trial {winner.place.round} {winner.place.trial}"
-        made.add_row(cell(command), worded("demo.chosen"))
-    made.add_row("tunewright ui", worded("demo.ui"))
-    made.add_row("tunewright ls", worded("demo.ls"))
-    made.add_row("tunewright history", worded("demo.history"))
-    made.add_row(f"tunewright run {ROUND}", worded("demo.own_question"))
-    made.add_row(cell("tunewright init train.py:train ..."), worded("demo.own_program"))
-    screen().print(made)
+        rows.add_row(cell(command), worded("demo.chosen"))
+    rows.add_row("tunewright ui", worded("demo.ui"))
+    rows.add_row("tunewright ls", worded("demo.ls"))
+    rows.add_row("tunewright history", worded("demo.history"))
+    rows.add_row(f"tunewright run {ROUND}", worded("demo.own_question"))
+    rows.add_row(cell("tunewright init train.py:train ..."), worded("demo.own_program"))
+    screen().print(rows)
 
 
 def write_project(folder: Path) -> None:

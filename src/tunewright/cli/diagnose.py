@@ -49,7 +49,7 @@ def diagnose(
 ) -> None:
     """Ask the curves of any run what is wrong, with error rates. Exits with 1 on a warning."""
     given = {"train": train, "valid": valid}
-    found = diagnosed(
+    diagnosis = diagnosed(
         path,
         run=run,
         roles={role: name for role, name in given.items() if name is not None},
@@ -58,7 +58,7 @@ def diagnose(
     )
     answer(
         json,
-        found,
-        lambda: print_diagnosis(found, screen(), everything),
-        WARNED if found.verdict == "warn" else FINE,
+        diagnosis,
+        lambda: print_diagnosis(diagnosis, screen(), everything),
+        WARNED if diagnosis.verdict == "warn" else FINE,
     )

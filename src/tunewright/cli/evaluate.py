@@ -77,17 +77,17 @@ def evaluate(
     if not trials:
         results.best()  # raises why there is none
     with project.entered():
-        found = evaluate_trials(
+        measured = evaluate_trials(
             trials,
             project.workload(store, where.executor(on, workers)),
             chosen_measure(project, with_, "evaluate"),
             on_measured=_progress,
         )
     if json:
-        show_json([one.to_data() for one in found])
+        show_json([one.to_data() for one in measured])
     else:
-        print_measured(results, found)
-    raise typer.Exit(FINE if any(one.metrics for one in found) else UNFINISHED)
+        print_measured(results, measured)
+    raise typer.Exit(FINE if any(one.metrics for one in measured) else UNFINISHED)
 
 
 def final(
@@ -123,14 +123,14 @@ def final(
     results = load(project.store(store), round, earlier=False)
     trial = results.best() if number is None else results.trial(number)
     if folded is not None:
-        asked = fold(results, trial, {folded: True}, no_later_launch=no_later_launch)
-        path = project.round_file(asked.name)
+        last_round = fold(results, trial, {folded: True}, no_later_launch=no_later_launch)
+        path = project.round_file(last_round.name)
         if path.exists():
-            raise Misuse("file.exists", path=path, remedy=RunTrials(asked.name))
+            raise Misuse("file.exists", path=path, remedy=RunTrials(last_round.name))
         path.parent.mkdir(exist_ok=True)
-        write_round(asked, path)
-        say(worded("wrote_about", path=Path(ROUNDS) / path.name, what=asked.asks))
-        say(worded("next", command=f"tunewright run {words.shell_word(asked.name)}"))
+        write_round(last_round, path)
+        say(worded("wrote_about", path=Path(ROUNDS) / path.name, what=last_round.asks))
+        say(worded("next", command=f"tunewright run {words.shell_word(last_round.name)}"))
         return
     with project.entered():
         verdict = final_test(
@@ -146,14 +146,14 @@ def final(
         print_final(verdict)
 
 
-def _progress(one: Evaluated) -> None:
-    said = (
-        words.configuration({name: float(value) for name, value in one.metrics.items()})
-        if one.reason is None
-        else str(one.reason)
+def _progress(evaluated: Evaluated) -> None:
+    outcome = (
+        words.configuration({name: float(value) for name, value in evaluated.metrics.items()})
+        if evaluated.reason is None
+        else str(evaluated.reason)
     )
-    told = worded("trial_said", trial=one.trial.number, said=words.printable(said))
-    sidelines().print(told, markup=False)
+    line = worded("trial_said", trial=evaluated.trial.number, said=words.printable(outcome))
+    sidelines().print(line, markup=False)
 
 
 def chosen_measure(project: Project, given: str | None, key: str) -> Measure:
@@ -210,11 +210,11 @@ def again(
     place = None if folder is None else folder.absolute()
     with project.entered():
         workload = project.workload(store, executor, results.round.name)
-        found = train_again(trial, workload, anyway=anyway, folder=place)
-    _remark(found)
-    differs = WARNED if found.status == found.trial.status else UNFINISHED
-    code = FINE if found.equal else differs
-    answer(json, found, lambda: _print_again(found), code)
+        repetition = train_again(trial, workload, anyway=anyway, folder=place)
+    _remark(repetition)
+    differs = WARNED if repetition.status == repetition.trial.status else UNFINISHED
+    code = FINE if repetition.equal else differs
+    answer(json, repetition, lambda: _print_again(repetition), code)
 
 
 def _chosen_trial(results: Results, number: int, repeat: int | None) -> Trial:
@@ -234,19 +234,19 @@ def _chosen_trial(results: Results, number: int, repeat: int | None) -> Trial:
     return repeats[repeat - 1]
 
 
-def _remark(found: Again) -> None:
+def _remark(repetition: Again) -> None:
     """What may explain a difference, beside the answer."""
-    if found.changed:
-        sidelines().print(Message("again.changed", {"files": list(found.changed)}).text)
-    elif not found.code_known:
+    if repetition.changed:
+        sidelines().print(Message("again.changed", {"files": list(repetition.changed)}).text)
+    elif not repetition.code_known:
         sidelines().print(Message("again.code_unknown").text)
-    if found.trial.attempts > 1:
-        sidelines().print(Message("again.resumed", {"attempts": found.trial.attempts}).text)
+    if repetition.trial.attempts > 1:
+        sidelines().print(Message("again.resumed", {"attempts": repetition.trial.attempts}).text)
 
 
-def _print_again(found: Again) -> None:
+def _print_again(repetition: Again) -> None:
     """What came of it, and where its files are."""
-    say(found.headline, style="bold")
-    say(worded("again_took", seconds=found.seconds, folder=found.folder))
-    if found.status == "failed" and found.detail:
-        say(words.printable_lines(found.detail))
+    say(repetition.headline, style="bold")
+    say(worded("again_took", seconds=repetition.seconds, folder=repetition.folder))
+    if repetition.status == "failed" and repetition.detail:
+        say(words.printable_lines(repetition.detail))

@@ -29,7 +29,7 @@ from tunewright.design.ranges import Range
 from tunewright.design.registry import kinds
 from tunewright.errors import DesignError, Misuse
 from tunewright.importers.build_round import Options
-from tunewright.importers.foreign import parsed
+from tunewright.importers.foreign import parse_value
 from tunewright.importers.roles import Role
 from tunewright.messages import Message, padded, worded, words
 from tunewright.present import envelope as facts
@@ -131,9 +131,9 @@ def import_(
     """Take over a round that another tool recorded; check, plot and report then work on it."""
     importer = chosen(source, SOURCES, "import")
     options: Options = {}
-    said = _roles(scientific=scientific, nuisance=nuisance, fixed=fixed, left_out=leave_out)
-    if said:
-        options["roles"] = said
+    roles = _roles(scientific=scientific, nuisance=nuisance, fixed=fixed, left_out=leave_out)
+    if roles:
+        options["roles"] = roles
     if ranges:
         options["ranges"] = dict(parsed_range(text) for text in ranges)
     if means:
@@ -158,7 +158,7 @@ def _tell(results: Results, store: str) -> None:
     name = words.printable(results.round.name)
     goal = words.printable(str(results.round.goal))
     say(worded("imported", round=name, goal=goal, store=store))
-    say(f"{verdict(results)} ({results.objective})")
+    say(f"{verdict(results)} ({words.objective(str(results.objective))})")
     for role, declared in roles(results.round):
         say(f"{padded(role, 11)} {declared}")
     for note in results.notes:
@@ -172,23 +172,23 @@ def parsed_range(text: str) -> tuple[str, Range]:
     >>> parsed_range("lr = log(1e-5, 1e-1)"), parsed_range("opt=choice(adam, sgd)")[1].values
     (('lr', Log(low=1e-05, high=0.1)), ('adam', 'sgd'))
     """
-    found = re.fullmatch(r"\s*(.+?)\s*=\s*(\w+)\s*\(([^()]*)\)\s*", text)
-    if found is None or found[2] not in kinds():
+    match = re.fullmatch(r"\s*(.+?)\s*=\s*(\w+)\s*\(([^()]*)\)\s*", text)
+    if match is None or match[2] not in kinds():
         raise Misuse(
             "importers.bad_range_option",
             text=text,
             kinds=list(kinds()),
             remedy=use("--range", "learning_rate = log(1e-5, 1e-1)"),
         )
-    name, kind, inside = found.groups()
+    name, kind, inside = match.groups()
     values: list[Any] = []
     data: dict[str, Any] = {kind: values}
     for word in inside.split(","):
-        key, equals, said = (part.strip() for part in word.partition("="))
+        key, equals, given = (part.strip() for part in word.partition("="))
         if equals and key in kinds()[kind].keys:
-            data[key] = {"true": True, "false": False}.get(said.lower(), parsed(said))
+            data[key] = {"true": True, "false": False}.get(given.lower(), parse_value(given))
         else:
-            values.append(parsed(word.strip().strip("'\"")))
+            values.append(parse_value(word.strip().strip("'\"")))
     try:
         return name, kinds()[kind].from_data(data)
     except DesignError as error:
@@ -203,17 +203,17 @@ def _pair(text: str) -> tuple[str, Any]:
         raise Misuse(
             "importers.bad_means_option", text=text, remedy=use("--means", "learning_rate=lr")
         )
-    number = parsed(value)
+    number = parse_value(value)
     return key, number if isinstance(number, int | float) else value
 
 
 def _roles(**named: Names) -> dict[str, Role]:
-    found: dict[str, Role] = {}
+    roles: dict[str, Role] = {}
     for role, names in named.items():
         for name in names or ():
-            if found.setdefault(name, role) != role:  # type: ignore[arg-type]
-                raise Misuse("importers.role_given_twice", name=name, first=found[name], role=role)
-    return found
+            if roles.setdefault(name, role) != role:  # type: ignore[arg-type]
+                raise Misuse("importers.role_given_twice", name=name, first=roles[name], role=role)
+    return roles
 
 
 def _objective(minimize: str | None, maximize: str | None, last: bool) -> Objective | None:
@@ -254,18 +254,18 @@ def sync(
     project = find_project()
     named = list(sink or (project.settings["sinks"] if project is not None else ()))
     answers = sync_round(store_address(store), round, named)
-    whole = all(one.whole for one in answers)
+    whole = all(answer_of.whole for answer_of in answers)
     answer(json, list(answers), lambda: _show(answers), FINE if whole else UNFINISHED)
 
 
 def _show(answers: tuple[Synced, ...]) -> None:
-    for one in answers:
+    for synced in answers:
         facts = {
-            "tracker": one.tracker,
-            "where": one.where,
-            "written": one.written,
-            "left": one.left,
-            "error": one.error,
-            "busy": one.busy,
+            "tracker": synced.tracker,
+            "where": synced.where,
+            "written": synced.written,
+            "left": synced.left,
+            "error": synced.error,
+            "busy": synced.busy,
         }
         say(Message("sink.synced", facts).text)

@@ -11,7 +11,7 @@ from tunewright import project as projects
 from tunewright.cli._errors import FINE, UNFINISHED, answer
 from tunewright.cli._options import FILE, ROUNDS, JsonOption, StoreOption, chosen
 from tunewright.design import presets
-from tunewright.messages import Message, worded, words
+from tunewright.messages import Message, label, worded, words
 from tunewright.present.envelope import plain
 from tunewright.present.terminal.screen import cell, say, screen, table
 from tunewright.project._set_up import FUNCTION as FUNCTION, TRIALS
@@ -56,19 +56,22 @@ def init(
 ) -> None:
     """Write tunewright.toml for a training command or function."""
     if scan or try_s is not None:
-        found = projects.scan(
+        scan_result = projects.scan(
             trains, minimize=minimize, maximize=maximize, store=store, try_s=try_s
         )
-        data = {**plain(found), "next": [{"argv": ["tunewright", "run", "first", "--dry-run"]}]}
-        answer(json, data, lambda: _print_scan(found))
+        data = {
+            **plain(scan_result),
+            "next": [{"argv": ["tunewright", "run", "first", "--dry-run"]}],
+        }
+        answer(json, data, lambda: _print_scan(scan_result))
         return
-    made = projects.init(trains, minimize=minimize, maximize=maximize, store=store)
-    names, remarks = made.hyperparameters, made.remarks
-    means = made.settings["means"]
+    project = projects.init(trains, minimize=minimize, maximize=maximize, store=store)
+    names, remarks = project.hyperparameters, project.remarks
+    means = project.settings["means"]
     data = {
-        "file": made.folder / FILE,
-        "objective": made.settings["objective"],
-        "store": made.store(),
+        "file": project.folder / FILE,
+        "objective": project.settings["objective"],
+        "store": project.store(),
         "hyperparameters": names,
         "means": means,
         "remarks": remarks,
@@ -87,35 +90,35 @@ def init(
     answer(json, data, page)
 
 
-def _print_scan(found: projects.Scan) -> None:
+def _print_scan(scan_result: projects.Scan) -> None:
     """The options by role, what is left to the user, and what a trial run printed."""
-    hyperparameters = sum(one.passed for one in found.options)
-    facts = {"style": found.style, "options": len(found.options)}
+    hyperparameters = sum(option.passed for option in scan_result.options)
+    facts = {"style": scan_result.style, "options": len(scan_result.options)}
     say(str(Message("scan.found", {**facts, "hyperparameters": hyperparameters})))
-    made = table("option", "default", "role", "why", "range")
-    for one in found.options:
-        if one.role == "none":
+    rows = table("option", "default", "role", "why", "range")
+    for option in scan_result.options:
+        if option.role == "none":
             continue
-        why = Message("scan.role", {"part": one.part}).text
-        default = "" if one.default is None else words.value(one.default)
-        shown = "" if one.range is None else str(one.range)
-        made.add_row(*(cell(text) for text in (one.name, default, one.role, why, shown)))
-    screen().print(made)
-    if found.tried is not None:
-        for line in found.tried.output:
+        why = Message("scan.role", {"part": option.part}).text
+        default = "" if option.default is None else words.value(option.default)
+        searched = "" if option.range is None else str(option.range)
+        rows.add_row(*(cell(text) for text in (option.name, default, option.role, why, searched)))
+    screen().print(rows)
+    if scan_result.tried is not None:
+        for line in scan_result.tried.output:
             say(f"  | {words.printable(line)}")
-        say(str(found.tried.message))
-        for own in found.tried.files:
-            facts = {"pattern": own.pattern, "metrics": list(own.metrics), "points": own.points}
+        say(str(scan_result.tried.message))
+        for file in scan_result.tried.files:
+            facts = {"pattern": file.pattern, "metrics": list(file.metrics), "points": file.points}
             say(f"  {words.printable(Message('scan.tried_file', facts).text)}")
-    for note in found.notes:
+    for note in scan_result.notes:
         say(worded("note", text=words.printable(note.text)), style="yellow")
-    if found.required:
-        needs = Message("scan.needs", {"required": list(found.required)})
+    if scan_result.required:
+        needs = Message("scan.needs", {"required": list(scan_result.required)})
         say(worded("note", text=needs), style="yellow")
-    for path in found.written:
-        shown = path.name if path.name == FILE else str(Path(ROUNDS) / path.name)
-        say(worded("wrote", path=words.printable(shown)))
+    for path in scan_result.written:
+        text = path.name if path.name == FILE else str(Path(ROUNDS) / path.name)
+        say(worded("wrote", path=words.printable(text)))
     say(worded("next", command="tunewright run first --dry-run"))
 
 
@@ -143,26 +146,30 @@ def new(
     """Write rounds/NAME.toml to fill in, with the hyperparameters the program takes."""
     if space is not None:
         chosen(space, {known: known for known in presets.OPTIMIZERS}, "--space")
-    made = projects.new(name, space=space, trials=trials, lr_decay=lr_decay)
-    data = {**plain(made), "next": [{"argv": ["tunewright", "run", name, "--dry-run"]}]}
-    answer(json, data, lambda: _print_new(made))
+    new_round = projects.new(name, space=space, trials=trials, lr_decay=lr_decay)
+    data = {**plain(new_round), "next": [{"argv": ["tunewright", "run", name, "--dry-run"]}]}
+    answer(json, data, lambda: _print_new(new_round))
 
 
-def _print_new(made: projects.NewRound) -> None:
+def _print_new(new_round: projects.NewRound) -> None:
     """Where the file is, and what is left to be written into it."""
-    say(worded("wrote_round", path=Path(ROUNDS) / made.path.name))
-    rest = worded("no_other" if made.hyperparameters else "each_hyperparameter")
-    say(f"  {', '.join(words.printable(n) for n in made.without_role) or rest}")
-    if made.space is not None:
-        _print_ready(made.space)
-    say(worded("next", command=f"tunewright run {words.shell_word(made.name)} --dry-run"))
+    path = Path(ROUNDS) / new_round.path.name
+    if new_round.hyperparameters and not new_round.without_role:
+        say(worded("wrote_round_with_roles", path=path))
+    else:
+        say(worded("wrote_round", path=path))
+        names = ", ".join(words.printable(name) for name in new_round.without_role)
+        say(f"  {names or worded('each_hyperparameter')}")
+    if new_round.space is not None:
+        _print_ready(new_round.space)
+    say(worded("next", command=f"tunewright run {words.shell_word(new_round.name)} --dry-run"))
 
 
 def _print_ready(ready: presets.Space) -> None:
     """What a ready space searches and fixes, and what the program seems not to take."""
-    for verb, found in (("searches", ready.nuisance), ("fixes", ready.fixed)):
-        if found:
-            names = ", ".join(words.printable(n) for n in found)
+    for verb, hyperparameters in (("searches", ready.nuisance), ("fixes", ready.fixed)):
+        if hyperparameters:
+            names = ", ".join(words.printable(n) for n in hyperparameters)
             say(worded(verb, optimizer=ready.optimizer, trials=ready.trials, names=names))
     for note in ready.notes:
         say(worded("note", text=words.printable(note.text)), style="yellow")
@@ -179,18 +186,29 @@ def doctor(
 ) -> None:
     """Examine versions, extras, the project, the store, locks, disk space and devices."""
     examined = projects.doctor(store, deep=deep)
-    bad = any(one.verdict == "bad" for one in examined)
+    bad = any(examination.verdict == "bad" for examination in examined)
     data = {"examined": examined}
     answer(json, data, lambda: _print_checkup(examined), UNFINISHED if bad else FINE)
 
 
+def _subject(what: str) -> str:
+    """What was examined in the reader's language; the name of an extra stays."""
+    kind, _, name = what.partition(" ")
+    return f"{label(kind)} {name}".rstrip()
+
+
 def _print_checkup(examined: list[projects.Examined]) -> None:
     """Print one line for each thing that was examined."""
-    made = table("", "what", "found", "remedy")
-    for one in examined:
-        shown = words.one_line(one.found.text)
-        style = _STYLES[one.verdict]
-        helps = one.remedy
+    rows = table("", "what", "found", "remedy")
+    for examination in examined:
+        finding = words.one_line(examination.found.text)
+        style = _STYLES[examination.verdict]
+        helps = examination.remedy
         remedy = "" if helps is None else helps.command or helps.shell_text
-        made.add_row(cell(one.verdict, style), cell(one.what), cell(shown), cell(remedy))
-    screen().print(made)
+        rows.add_row(
+            cell(words.phrase(f"verdict_{examination.verdict}"), style),
+            cell(_subject(examination.what)),
+            cell(finding),
+            cell(remedy),
+        )
+    screen().print(rows)

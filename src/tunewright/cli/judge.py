@@ -114,7 +114,7 @@ def begin(
         per_line=per_line,
         confirm=confirm,
     )
-    own = begun(
+    lineage = begun(
         as_command(command, read=tuple(read or ())),
         objective,
         terms=terms,
@@ -122,7 +122,7 @@ def begin(
         store=store,
         name=name,
     )
-    status = own.status()
+    status = lineage.status()
     facts = {"name": name, "first": status.first[:12], "command": status.command}
     answer(json, status, lambda: say(Message("referee.begun", facts).text))
 
@@ -152,8 +152,8 @@ def attempt(
 @judge.command("status")
 def status(name: NameOption = NAME, store: StoreOption = STORE, json: JsonOption = False) -> None:
     """Show where the lineage stands, what was spent, and the newest quoted total."""
-    found = _opened(name, store).status()
-    answer(json, found, lambda: page.print_status(found, screen()))
+    state = _opened(name, store).status()
+    answer(json, state, lambda: page.print_status(state, screen()))
 
 
 @judge.command("history")
@@ -173,9 +173,9 @@ def quote(
     json: JsonOption = False,
 ) -> None:
     """Run the first and the current commit again, in turn: the total gain with its interval."""
-    own = _opened(name, store, on, workers)
-    found = own.quote(runs)
-    answer(json, found, lambda: page.print_quote(found, own.objective.metric, screen()))
+    lineage = _opened(name, store, on, workers)
+    offer = lineage.quote(runs)
+    answer(json, offer, lambda: page.print_quote(offer, lineage.objective.metric, screen()))
 
 
 @judge.command("audit")
@@ -194,5 +194,5 @@ def audit(
     json: JsonOption = False,
 ) -> None:
     """Remove kept changes one by one, newest first, where nothing is lost without them."""
-    found = _opened(name, store, on, workers).audit(margin, runs)
-    answer(json, found, lambda: page.print_audit(found, screen()))
+    outcome = _opened(name, store, on, workers).audit(margin, runs)
+    answer(json, outcome, lambda: page.print_audit(outcome, screen()))

@@ -165,8 +165,8 @@ def launch(
 @grouped
 def history(answering: Answering) -> None:
     """Show every launch decision, oldest first, and the baseline that came of them."""
-    found = histories.history(store_address(answering.store))
-    answering.show(found.to_data(), lambda: print_history(found, screen()))
+    launches = histories.history(store_address(answering.store))
+    answering.show(launches.to_data(), lambda: print_history(launches, screen()))
 
 
 def _exit_code(report: LaunchReport) -> int:
@@ -218,7 +218,7 @@ def variance(
         project = need_project()
         address = project.store(from_here(answering.store))
         with project.entered():
-            found = variance_of(
+            variances = variance_of(
                 load(address, round, earlier=False),
                 project.workload(address, training.executor, round),
                 times=times,
@@ -228,6 +228,6 @@ def variance(
             )
     else:
         address = store_address(answering.store)
-        found = variance_of(load(address, round, earlier=False), store=address)
-    code = INTERRUPTED if found.interrupted else FINE
-    answering.show(found.to_data(), lambda: print_variances(found, screen()), code)
+        variances = variance_of(load(address, round, earlier=False), store=address)
+    code = INTERRUPTED if variances.interrupted else FINE
+    answering.show(variances.to_data(), lambda: print_variances(variances, screen()), code)

@@ -58,15 +58,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a sign gets a `?`
             stream.reconfigure(errors="replace")
-    given, asked = _without_language(sys.argv[1:] if arguments is None else arguments)
+    given, wanted = _without_language(sys.argv[1:] if arguments is None else arguments)
     json = _wants_json(given)
-    spoken = "en" if json else known_language(asked or "") or language()
+    spoken = "en" if json else known_language(wanted or "") or language()
     answering = envelope.answering(named(given)) if json else contextlib.nullcontext()
     try:
         with answering, read_by("shell"), read_in(spoken):
             try:
-                if asked is not None and known_language(asked) is None:
-                    raise Misuse("cli.unknown_language", asked=asked)
+                if wanted is not None and known_language(wanted) is None:
+                    raise Misuse("cli.unknown_language", asked=wanted)
                 code = _run(given)
             except (KeyboardInterrupt, typer.Abort) as stopped:
                 sidelines().print(worded("interrupted"))
@@ -94,18 +94,18 @@ def _without_language(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     ((['check', 'r'], 'zh'), (['ls'], 'en'))
     """
     left: list[str] = []
-    asked = None
+    wanted = None
     rest = iter(arguments)
     for word in rest:
         if word == "--":
-            return [*left, word, *rest], asked
+            return [*left, word, *rest], wanted
         if word == LANGUAGE:
-            asked = next(rest, "")
+            wanted = next(rest, "")
         elif word.startswith(f"{LANGUAGE}="):
-            asked = word.partition("=")[2]
+            wanted = word.partition("=")[2]
         else:
             left.append(word)
-    return left, asked
+    return left, wanted
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:

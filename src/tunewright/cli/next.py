@@ -75,8 +75,8 @@ next_.__name__ = "next"  # the verb's name, which Python has a function of
 
 def _print_agreement(results: Results, store: str | None) -> None:
     """How alike short and long training rank, where a shorter round is known."""
-    if found := _agreement(results, store):
-        say(worded("lengths", says=found.says))
+    if agreement := _agreement(results, store):
+        say(worded("lengths", says=agreement.says))
     say()
 
 
@@ -102,28 +102,28 @@ def extend(
 ) -> None:
     """Train longer: the best configuration's neighbourhood at more steps, its schedule adapted."""
     results = read_round(round, answering.store)
-    made = extension(results, max_train_steps, tune=tune or (), trials_per_study=trials)
+    longer = extension(results, max_train_steps, tune=tune or (), trials_per_study=trials)
     name = next_name(results.round.name, _taken(answering.store))
-    made = replace(made, round=replace(made.round, name=name))
-    reason = f"from {made.old_steps} to {made.new_steps} steps: {made.rule}"
-    path = _new_file(made.round, reason) if write else None
+    longer = replace(longer, round=replace(longer.round, name=name))
+    reason = f"from {longer.old_steps} to {longer.new_steps} steps: {longer.rule}"
+    path = _new_file(longer.round, reason) if write else None
     argv = ["tunewright", "run", name]
     if path is None:
         argv = ["tunewright", "extend", round, "--max-train-steps", str(max_train_steps), "--write"]
 
     def page() -> None:
-        print_extension(results, made, screen())
+        print_extension(results, longer, screen())
         _print_agreement(results, answering.store)
         if path is not None:
             say(worded("wrote", path=path))
         dry = " --dry-run" if path is not None else ""
         say(worded("next", command=f"{shlex.join(argv)}{dry}"))
 
-    answering.show({"extension": made, "wrote": path, "next": [{"argv": argv}]}, page)
+    answering.show({"extension": longer, "wrote": path, "next": [{"argv": argv}]}, page)
 
 
-def _is_new(results: Results, one: Proposal) -> bool:
-    return one.round is not None and one.round.name != results.round.name
+def _is_new(results: Results, proposal: Proposal) -> bool:
+    return proposal.round is not None and proposal.round.name != results.round.name
 
 
 def _next_action(round: str, proposals: Sequence[Proposal], written: Proposal | None) -> Action:
@@ -200,7 +200,7 @@ def _agreement(results: Results, store: str | None) -> Agreement | None:
         return None
     if not earlier.top(1):
         return None
-    now, then = (own.top(1)[0].configuration.get(name) for own in (results, earlier))
+    now, then = (side.top(1)[0].configuration.get(name) for side in (results, earlier))
     if not isinstance(now, int | float) or not isinstance(then, int | float) or then >= now:
         return None
     return agreement(earlier, results)

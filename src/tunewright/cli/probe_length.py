@@ -93,8 +93,8 @@ def train_steps(
             progress=watch,
         )
 
-    asked = {"learning_rate": learning_rate, "max_train_steps": max_train_steps}
-    answer = carried_out("train_steps", ask, start, carrying, **asked)
+    terms = {"learning_rate": learning_rate, "max_train_steps": max_train_steps}
+    answer = carried_out("train_steps", ask, start, carrying, **terms)
     carrying.answers(answer, lambda: _print_sweep(answer))
     if plot is not None:
         steps_to_fit(answer).save(plot)
@@ -124,8 +124,8 @@ def longer(
         return ask_longer(results, workload, trial=trial, share=share, times=times, progress=watch)
 
     start = Start(round, trial)
-    asked = {"share": share, "times": times}
-    answer = carried_out("longer", ask, start, carrying, **asked)
+    terms = {"share": share, "times": times}
+    answer = carried_out("longer", ask, start, carrying, **terms)
     carrying.answers(answer, lambda: None)
 
 
@@ -134,18 +134,18 @@ def _print_sweep(answer: TrainSteps) -> None:
     if not answer.rates or answer.criterion is None:
         return
     metric = answer.criterion.facts["metric"]
-    shown = table(
+    rows = table(
         "learning rate", "steps to fit", metric, "", right=("learning rate", "steps to fit", metric)
     )
     for rate in answer.rates:
         first = rate.learning_rate == answer.learning_rate and rate.steps is not None
-        shown.add_row(
+        rows.add_row(
             cell(words.number(rate.learning_rate)),
             cell("" if rate.steps is None else words.number(rate.steps)),
             cell("" if rate.value is None else words.number(rate.value)),
             cell("first" if first else rate.outcome, "green" if first else ""),
         )
-    screen().print(shown)
+    screen().print(rows)
 
 
 @grouped
@@ -201,20 +201,20 @@ def critical_batch(
         return
     if not sizes:
         raise Misuse("probe.no_batch_sizes", remedy=use("--sizes", "16,32,64,128,256"))
-    asked = need_project().round(round)
+    space = need_project().round(round)
     batch_sizes = _whole_numbers(sizes, "--sizes")
-    each = asked.trials_per_study if trials is None else trials
+    each = space.trials_per_study if trials is None else trials
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> CriticalBatch:
         return ask_critical_batch(
             workload,
             batch_sizes=batch_sizes,
-            nuisance=asked.nuisance,
-            fixed=asked.fixed,
+            nuisance=space.nuisance,
+            fixed=space.fixed,
             max_train_steps=max_train_steps,
             trials=each,
             goal=goal,
-            seed=asked.seed,
+            seed=space.seed,
             progress=watch,
         )
 
@@ -235,12 +235,12 @@ def _look_first(
         )
     small, big = sizes
     with open_store(store) as opened:
-        found = noise_scale_of_trial(opened.results(round), small, big, small_norm)
+        scale = noise_scale_of_trial(opened.results(round), small, big, small_norm)
     if json:
-        show_json(found.to_data())
+        show_json(scale.to_data())
     else:
-        say(found.headline, style="bold")
-        say(f"{words.printable(round)}: {found.message}")
+        say(scale.headline, style="bold")
+        say(f"{words.printable(round)}: {scale.message}")
 
 
 def _whole_numbers(text: str, option: str) -> list[int]:
@@ -261,17 +261,17 @@ def _print_sizes(answer: CriticalBatch) -> None:
     if not answer.sizes:
         return
     heads = ("batch size", "steps", "best of half", "reached", "scaling")
-    shown = table(*heads, right=heads[:3])
+    rows = table(*heads, right=heads[:3])
     for point in answer.sizes:
         low, high = (words.number(rounded(x)) for x in (point.low, point.high))
-        shown.add_row(
+        rows.add_row(
             cell(point.batch_size),
             cell(words.number(rounded(point.steps))),
             cell("" if point.steps is None else f"{low} to {high}"),
             cell(f"{point.reached} of {point.trials}"),
             cell(point.scaling or "" if point.valid else "does not count", _tint(point.valid)),
         )
-    screen().print(shown)
+    screen().print(rows)
 
 
 def rounded(steps: float | None) -> int | None:

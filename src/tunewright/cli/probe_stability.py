@@ -106,7 +106,7 @@ def carried_out(
     ask: Callable[[Workload, Trial | None, Watcher], Found],
     start: Start,
     carrying: Carrying,
-    **asked: Any,
+    **terms: Any,
 ) -> Found:
     """The answer of a probe; its cost instead, if only that is asked for.
 
@@ -120,8 +120,8 @@ def carried_out(
         workload = project.workload(store, where.executor(carrying.on, carrying.workers))
         if carrying.dry_run:
             if probe == "longer":  # it reads the round that it branches from
-                asked["results"] = load(workload.store, start.round or "")
-            given = {"fixed": start.values, "trial": known, "progress": on_screen(), **asked}
+                terms["results"] = load(workload.store, start.round or "")
+            given = {"fixed": start.values, "trial": known, "progress": on_screen(), **terms}
             cost = of_probe(probe, workload, measure=carrying.measure, **given)
             show_cost(carrying.applied(cost), carrying.json, probe=probe)
             raise typer.Exit
@@ -153,15 +153,15 @@ def values(written: list[str] | None) -> dict[str, Value]:
     >>> values(["learning_rate=0.01", "optimizer=adam", "nesterov=true"])
     {'learning_rate': 0.01, 'optimizer': 'adam', 'nesterov': True}
     """
-    found: dict[str, Value] = {}
+    by_name: dict[str, Value] = {}
     for text in written or ():
         name, divider, value = text.partition("=")
         if not divider or not name.strip():
             raise Misuse(
                 "option.not_name_value", text=text, remedy=use("--fixed", "learning_rate=0.01")
             )
-        found[name.strip()] = read_value(value.strip())
-    return found
+        by_name[name.strip()] = read_value(value.strip())
+    return by_name
 
 
 @grouped
@@ -257,17 +257,17 @@ def _print_rungs(rungs: Sequence[Rung]) -> None:
     """A line for each length of warm-up that was tried."""
     if not rungs:
         return
-    shown = table(
+    rows = table(
         "warm-up steps", "up to", "clipped at", "", right=("warm-up steps", "up to", "clipped at")
     )
     for rung in rungs:
         norm = "" if rung.clip_norm is None else words.number(rung.clip_norm)
         style = "" if rung.stable else "yellow"
         peak = words.number(rung.base_learning_rate)
-        shown.add_row(
+        rows.add_row(
             cell(f"{rung.warmup_steps:,}"), cell(peak), cell(norm), cell(rung.message, style)
         )
-    screen().print(shown)
+    screen().print(rows)
 
 
 def _print_arms(answer: Warmup) -> None:
@@ -275,44 +275,42 @@ def _print_arms(answer: Warmup) -> None:
     if answer.compared is None:
         return
     compared = answer.compared
-    shown = table("learning rate", "warm-up steps", compared.metric, "by seed")
+    rows = table("learning rate", "warm-up steps", compared.metric, "by seed")
     for arm in (compared.baseline, *compared.candidates):
         mean = "infeasible" if arm.mean is None else words.number(arm.mean)
         seeds = ", ".join("-" if v is None else words.number(v) for v in arm.values)
         rate = words.number(arm.learning_rate)
-        shown.add_row(cell(rate), cell(f"{arm.warmup_steps:,}"), cell(mean), cell(seeds))
+        rows.add_row(cell(rate), cell(f"{arm.warmup_steps:,}"), cell(mean), cell(seeds))
     say()
-    screen().print(shown)
+    screen().print(rows)
 
 
 def _print_thresholds(tried: Sequence[ClipTry]) -> None:
     """A line for each threshold that was tried."""
     if not tried:
         return
-    shown = table("clipped at", "updates clipped", "", right=("clipped at", "updates clipped"))
-    for one in tried:
-        share = "" if one.clipped is None else f"{one.clipped.share:.0%}"
-        bad = next((run for run in one.runs if not run.stable), None)
-        what = one.runs[0].message if bad is None else bad.message
-        shown.add_row(
-            cell(words.number(one.clip_norm)),
+    rows = table("clipped at", "updates clipped", "", right=("clipped at", "updates clipped"))
+    for threshold in tried:
+        share = "" if threshold.clipped is None else f"{threshold.clipped.share:.0%}"
+        bad = next((run for run in threshold.runs if not run.stable), None)
+        what = threshold.runs[0].message if bad is None else bad.message
+        rows.add_row(
+            cell(words.number(threshold.clip_norm)),
             cell(share),
-            cell(what, "" if one.stable else "yellow"),
+            cell(what, "" if threshold.stable else "yellow"),
         )
-    screen().print(shown)
+    screen().print(rows)
 
 
 def _print_runs(runs: Sequence[ShortRun], best: float) -> None:
     """A line for each learning rate that was tried."""
     if not runs:
         return
-    shown = table(
-        "learning rate", "of the best", "loss", "", right=("learning rate", "of the best")
-    )
+    rows = table("learning rate", "of the best", "loss", "", right=("learning rate", "of the best"))
     for run in runs:
         final = "" if run.final_loss is None else words.number(run.final_loss)
         start = "" if run.start_loss is None else f"{words.number(run.start_loss)} to {final}"
         style = "" if run.stable else "yellow"
         rate, times = words.number(run.learning_rate), f"{run.learning_rate / best:.3g} x"
-        shown.add_row(cell(rate), cell(times), cell(start), cell(run.message, style))
-    screen().print(shown)
+        rows.add_row(cell(rate), cell(times), cell(start), cell(run.message, style))
+    screen().print(rows)

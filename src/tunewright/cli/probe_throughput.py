@@ -204,7 +204,7 @@ def _settings(texts: list[str] | None, option: str = "--set") -> dict[str, Value
     >>> _settings(["width=64", "rate=1e-3", "optimizer=adam", "augment=false"])
     {'width': 64, 'rate': 0.001, 'optimizer': 'adam', 'augment': False}
     """
-    found: dict[str, Value] = {}
+    by_name: dict[str, Value] = {}
     for text in texts or ():
         name, divider, written = text.partition("=")
         if not divider or not name.strip():
@@ -214,22 +214,22 @@ def _settings(texts: list[str] | None, option: str = "--set") -> dict[str, Value
                 text=text,
                 remedy=use(option, "width=64"),
             )
-        found[name.strip()] = read_value(written.strip())
-    return found
+        by_name[name.strip()] = read_value(written.strip())
+    return by_name
 
 
 def _steps(texts: list[str] | None) -> dict[int, float]:
     """`--steps 128=50000` as numbers."""
-    found = {}
+    by_size = {}
     for text in texts or ():
         size, _, count = text.partition("=")
         try:
-            found[int(size)] = float(count)
+            by_size[int(size)] = float(count)
         except ValueError:
             raise Misuse(
                 "option.bad_steps", text=text, remedy=use("--steps", "128=50000")
             ) from None
-    return found
+    return by_size
 
 
 # ---- what is shown
@@ -237,7 +237,7 @@ def _steps(texts: list[str] | None) -> dict[int, float]:
 
 def _print_sizes(answer: BatchSizes) -> None:
     numbers = ("batch size", "examples/s", "ms per step", "gain", "memory MB", "waiting", "cached")
-    shown = table(
+    rows = table(
         *("batch size", "examples/s", "95 % interval", "ms per step", "gain", "memory MB"),
         *("waiting", "cached", "hours", "price", ""),
         right=(*numbers, "hours", "price"),
@@ -246,7 +246,7 @@ def _print_sizes(answer: BatchSizes) -> None:
     before = None
     for row in answer.rows:
         rate, cached, priced = row.rate, row.cached_rate, prices.get(row.batch_size)
-        shown.add_row(
+        rows.add_row(
             cell(f"{row.batch_size:,}"),
             cell(words.rate(rate.examples_per_s)),
             cell(worded("between", low=words.rate(rate.low), high=words.rate(rate.high))),
@@ -260,7 +260,7 @@ def _print_sizes(answer: BatchSizes) -> None:
             cell(_mark(answer, row.batch_size)),
         )
         before = rate
-    screen().print(shown)
+    screen().print(rows)
     if answer.from_record:
         say(Message("probe.batch_size.from_record").text)
     if answer.bottleneck.message is not None:

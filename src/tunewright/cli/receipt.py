@@ -36,9 +36,9 @@ def receipt(
     seeds, looks at the test set, verdicts with their evidence and error rates, launches.
     """
     path = out or Path(f"{round}{_ENDING}")
-    made = write(store_address(store), round, path)
-    data = {"file": made, "bytes": made.stat().st_size}
-    answer(json, data, lambda: say(f"wrote {words.printable(str(made))}"))
+    file = write(store_address(store), round, path)
+    data = {"file": file, "bytes": file.stat().st_size}
+    answer(json, data, lambda: say(f"wrote {words.printable(str(file))}"))
 
 
 def verify(
@@ -49,17 +49,22 @@ def verify(
 
     It needs the file alone: neither the store nor the training program.
     """
-    found = verified(file)
-    answer(json, found, lambda: _print(found), FINE if found.ok else WARNED)
+    verified_receipt = verified(file)
+    answer(
+        json,
+        verified_receipt,
+        lambda: _print(verified_receipt),
+        FINE if verified_receipt.ok else WARNED,
+    )
 
 
-def _print(found: Verified) -> None:
-    say(words.printable(found.headline), style="bold")
-    facts = {name: getattr(found, name) for name in ("round", "trials", "findings", "launches")}
+def _print(receipt: Verified) -> None:
+    say(words.printable(receipt.headline), style="bold")
+    facts = {name: getattr(receipt, name) for name in ("round", "trials", "findings", "launches")}
     say(words.printable(Message("receipt.verified", facts).text))
-    if found.not_derived:
-        say(Message("receipt.not_derived", {"not_derived": found.not_derived}).text)
-    for fault in found.malpractice:
+    if receipt.not_derived:
+        say(Message("receipt.not_derived", {"not_derived": receipt.not_derived}).text)
+    for fault in receipt.malpractice:
         say(f"  {fault.kind}: {words.printable(str(fault))}")
-    for one in found.disagreements:
-        say(f"  {one.what}: {words.printable(str(one))}")
+    for disagreement in receipt.disagreements:
+        say(f"  {disagreement.what}: {words.printable(str(disagreement))}")

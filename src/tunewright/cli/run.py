@@ -39,7 +39,7 @@ from tunewright.cli._options import (
     search_for,
     store_address,
 )
-from tunewright.costs.rounds import of_repeat, recorded
+from tunewright.costs.rounds import of_repeat, results_in_store
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.workload_file import read_toml, unknown_key
@@ -94,24 +94,28 @@ def _list_for(
     if file is not None and search is not None:
         raise Misuse("listed.file_and_search", file=file, search=search, remedy=Advise("give_one"))
     if file is not None:
-        found, where = read_list(file), str(file)
-    elif search is None and (before := recorded(store, round.name)) and before.search == LISTED:
-        found, where = recorded_list(before, round), "the list this round began with"
+        listed_points, where = read_list(file), str(file)
+    elif (
+        search is None
+        and (before := results_in_store(store, round.name))
+        and before.search == LISTED
+    ):
+        listed_points, where = recorded_list(before, round), "the list this round began with"
     else:
         return None
-    own = [len(found.own(study)) for study in round.studies]
-    trials = round.trials_per_study if counted else max(1, *own)
-    asked = replace(round, trials_per_study=trials)
+    counts = [len(listed_points.own(study)) for study in round.studies]
+    trials = round.trials_per_study if counted else max(1, *counts)
+    fitted = replace(round, trials_per_study=trials)
     try:
-        found.check(asked.studies)
+        listed_points.check(fitted.studies)
     except DesignError as error:
-        fewer = Advise("list_more", {"words": ["--trials", str(min(own))]})
-        remedy = fewer if 0 < min(own) < trials else None
+        fewer = Advise("list_more", {"words": ["--trials", str(min(counts))]})
+        remedy = fewer if 0 < min(counts) < trials else None
         raise Misuse.several(_found_in(where, error), remedy) from None
     if trials != round.trials_per_study:
         note = worded("listed_trials", now=trials, before=round.trials_per_study)
         sidelines().print(Text(note), soft_wrap=True)
-    return asked, found
+    return fitted, listed_points
 
 
 def read_list(path: Path) -> Listed:
@@ -133,7 +137,9 @@ def read_list(path: Path) -> Listed:
 
 def _found_in(source: str, error: TunewrightError) -> list[Message]:
     """The problems of a list, as those of the file that it is from."""
-    return [replace(one, facts={**one.facts, "source": source}) for one in error.problems]
+    return [
+        replace(problem, facts={**problem.facts, "source": source}) for problem in error.problems
+    ]
 
 
 def _rows(path: Path) -> list[Mapping[str, Value]]:
@@ -229,34 +235,36 @@ def run(
     project = need_project()
     store = from_here(answering.store)
     expecting.check()
-    asked = project.round(round)
+    asked_round = project.round(round)
     if trials is not None:
-        asked = replace(asked, trials_per_study=trials)
+        asked_round = replace(asked_round, trials_per_study=trials)
     executor = training.executor
-    with_list = _list_for(listed, search, asked, project.store(store), counted=trials is not None)
+    with_list = _list_for(
+        listed, search, asked_round, project.store(store), counted=trials is not None
+    )
     with_search: Search
     if with_list is not None:
-        asked, with_search = with_list
+        asked_round, with_search = with_list
     else:
-        named = (search, project.search(asked.name))
-        with_search = search_for(named, asked, executor.slots, project.store(store))
+        named = (search, project.search(asked_round.name))
+        with_search = search_for(named, asked_round, executor.slots, project.store(store))
     if expecting.dry_run:
         with project.entered():
-            workload = project.workload(store, executor, asked.name)
+            workload = project.workload(store, executor, asked_round.name)
             slots, measure = executor.slots, expecting.measure
-            planned = plan(asked, workload, with_search, slots, measure, on_screen())
+            planned = plan(asked_round, workload, with_search, slots, measure, on_screen())
         planned = replace(planned, cost=expecting.applied(planned.cost))
         answering.show(planned, lambda: print_plan(planned, str(workload.objective), screen()))
         return
     run_round(
         project,
-        asked,
+        asked_round,
         executor,
         store=store,
         search=with_search,
         max_hours=max_hours,
         retry_failed=retry_failed,
-        at_most=None if trials is None else _trials_left(project.store(store), asked),
+        at_most=None if trials is None else _trials_left(project.store(store), asked_round),
         early_stopping=early_stopping,
         sinks=sink,
         price=expecting.per_hour,
@@ -264,17 +272,17 @@ def run(
     )
 
 
-def _trials_left(store: str, asked: Round) -> int | None:
+def _trials_left(store: str, round: Round) -> int | None:
     """How many trials to run when fewer are asked for than the store has; None: all there are."""
-    known = recorded(store, asked.name)
-    if known is None or known.size <= asked.trials:
+    known = results_in_store(store, round.name)
+    if known is None or known.size <= round.trials:
         return None
-    return max(0, asked.trials - (known.size - known.unfinished))
+    return max(0, round.trials - (known.size - known.unfinished))
 
 
 def run_round(
     project: Project,
-    asked: Round,
+    round: Round,
     executor: Executor,
     *,
     store: str | None = None,
@@ -290,15 +298,15 @@ def run_round(
 ) -> None:
     """Run a round of a project with its progress shown, and answer with what came of it."""
     if at_most == 0:
-        known = load(project.store(store), asked.name, earlier=False)
-        enough = worded("enough", round=words.printable(asked.name))
+        known = load(project.store(store), round.name, earlier=False)
+        enough = worded("enough", round=words.printable(round.name))
         answer(json, facts.of_run(known, "limit", 0.0, 0), lambda: say(enough))
         return
-    watch = on_screen(_best_before(project.store(store), asked.name))
+    watch = on_screen(_best_before(project.store(store), round.name))
     with project.entered():
         results = supervise(
-            asked,
-            project.workload(store, executor, asked.name, sinks=sinks),
+            round,
+            project.workload(store, executor, round.name, sinks=sinks),
             search=search,
             max_hours=max_hours,
             retry_failed=retry_failed,
@@ -323,8 +331,8 @@ def _print_run(results: Results, summary: Summary, price: Price | None) -> None:
 
 def _best_before(store: str, name: str) -> Concluded | None:
     """The best trial that earlier calls have recorded, as a watcher receives one."""
-    found = recorded(store, name)
-    for best in found.top(1) if found is not None else ():
+    before = results_in_store(store, name)
+    for best in before.top(1) if before is not None else ():
         return Concluded(claim_of(best), Outcome("completed"), best.value, running=0)
     return None
 
@@ -334,8 +342,8 @@ def _print_outcome(results: Results, summary: Summary | None) -> None:
     if summary is not None:
         name = words.printable(results.round.name)
         facts = {"why": summary.why, "stopped": summary.stopped, "round": results.round.name}
-        says = Message("run.outcome", facts).text
-        say(worded("run_outcome", round=name, says=says, seconds=summary.seconds), style="bold")
+        outcome = Message("run.outcome", facts).text
+        say(worded("run_outcome", round=name, says=outcome, seconds=summary.seconds), style="bold")
     say(counts_line(results))
     screen().print(studies_table(results))
 
@@ -368,13 +376,13 @@ def worker(
     """
     project = need_project()
     store = from_here(answering.store)
-    asked, begun = as_begun(project.store(store), round)
+    joined, begun_search = as_begun(project.store(store), round)
     run_round(
         project,
-        asked,
+        joined,
         where.executor("local", workers, pack=pack),
         store=store,
-        search=begun,
+        search=begun_search,
         max_hours=max_hours,
         join=True,
         early_stopping=early_stopping,
@@ -393,18 +401,18 @@ def stop(
     ] = None,
 ) -> None:
     """Ask whoever runs a round to stop it, or one of its trials: they save and can be resumed."""
-    asked = stores.stop(store_address(answering.store), round, number)
-    answering.show(asked, lambda: _print_stop(asked))
+    request = stores.stop(store_address(answering.store), round, number)
+    answering.show(request, lambda: _print_stop(request))
 
 
-def _print_stop(asked: stores.StopRequest) -> None:
+def _print_stop(request: stores.StopRequest) -> None:
     """What will stop."""
-    name = words.printable(asked.round)
-    if not asked.running:
+    name = words.printable(request.round)
+    if not request.running:
         say(worded("stop_none", round=name))
         return
-    code = "stop_all" if asked.trial is None else "stop_one"
-    say(worded(code, round=name, running=asked.running, trial=asked.trial))
+    code = "stop_all" if request.trial is None else "stop_one"
+    say(worded(code, round=name, running=request.running, trial=request.trial))
 
 
 @grouped
@@ -427,16 +435,16 @@ def repeat(
     """
     project = need_project()
     store = from_here(answering.store)
-    found = load(project.store(store), round, earlier=False)
-    results = judging.judged(found)
+    results_alone = load(project.store(store), round, earlier=False)
+    results = judging.judged(results_alone)
     trial = results.best() if number is None else results.trial(number)
     price = priced.per_hour
     watch = on_screen()
     with project.entered():
-        workload = project.workload(store, training.executor, found.round.name, sinks=sink)
+        workload = project.workload(store, training.executor, results_alone.round.name, sinks=sink)
         if priced.dry_run:
             cost = of_repeat(trial, workload, times).priced(price)
-            show_cost(cost, answering.json, round=found.round.name, trial=trial.number)
+            show_cost(cost, answering.json, round=results_alone.round.name, trial=trial.number)
             return
         repeats, summary, _ = run_repeats(trial, workload, times, watch)
     judged = repeats.judged_by(results.objective)
@@ -453,12 +461,12 @@ def _print_repeats(repeats: Repeats) -> None:
     """The value of every repeat, and how far chance moves them."""
     metric = words.printable(repeats.objective.metric)
     values = repeats.values
-    shown = ", ".join(
+    each = ", ".join(
         words.number(trial.value) if trial.value is not None else label(trial.status)
         for trial in repeats
     )
     picked = {"trial": repeats.of.number, "value": repeats.of.value}
-    say(worded("repeats", metric=metric, shown=shown, **picked))
+    say(worded("repeats", metric=metric, shown=each, **picked))
     if len(values) > 1:
         mean, spread = statistics.fmean(values), statistics.stdev(values)
         say(worded("repeats_mean", mean=mean, sd=spread, repeats=len(values)))

@@ -79,20 +79,20 @@ def trial(
 ) -> None:
     """Show one trial: configuration, curves, attempts, log, where it comes from."""
     results = judging.judged(read_round(round, answering.store))
-    own = results.trial(number)
-    history = stores.history(store_address(answering.store), own)
+    chosen_trial = results.trial(number)
+    history = stores.history(store_address(answering.store), chosen_trial)
     data = {
         "round": results.round.name,
         "root": results.root,
-        "trial": facts.of_trial(results, own, curves=True),
+        "trial": facts.of_trial(results, chosen_trial, curves=True),
         "repeats": [
             facts.of_trial(results, repeat, repeat=k)
-            for k, repeat in enumerate(results.repeats(own), start=1)
+            for k, repeat in enumerate(results.repeats(chosen_trial), start=1)
         ],
         "history": history,
-        "standing": standing(results, own, history.attempts),
+        "standing": standing(results, chosen_trial, history.attempts),
     }
-    answering.show(data, lambda: print_trial(results, own, history, screen()))
+    answering.show(data, lambda: print_trial(results, chosen_trial, history, screen()))
 
 
 @grouped
@@ -213,22 +213,22 @@ def report(
 ) -> None:
     """Report on a round: verdict first, then plots and trials, in one HTML file and on screen."""
     results = judging.judged(read_round(round, answering.store), aloud=answering.json)
-    made = report_on(results, reader="shell")
+    made_report = report_on(results, reader="shell")
     path = out or (None if answering.json else Path(f"{file_name(round)}.html"))
     if path is not None:
-        made.save(path)
+        made_report.save(path)
     data = {
         "round": results.round,
-        "answer": made.answer.headline,
+        "answer": made_report.answer.headline,
         "path": path,
         "counts": results.counts,
         "best": facts.best_of(results),
-        "findings": made.findings,
+        "findings": made_report.findings,
         "next": next_steps(results, reported=True),
     }
 
     def page() -> None:
-        print_report(results, made.answer, made.chapters, screen())
+        print_report(results, made_report.answer, made_report.chapters, screen())
         say()
         say(worded("wrote", path=path))
 

@@ -10,11 +10,11 @@ import typer
 
 from tunewright.budgets.cost import CostEstimate
 from tunewright.campaigns.campaign import Campaign, read_campaign, read_definition
-from tunewright.campaigns.plan import next_step, planned
-from tunewright.campaigns.probe import skipped
-from tunewright.campaigns.request import TuneTerms, defined
+from tunewright.campaigns.plan import next_step, shares_of
+from tunewright.campaigns.probe import left_alone
+from tunewright.campaigns.request import TuneTerms, define
 from tunewright.campaigns.step import Step
-from tunewright.campaigns.tune import Ending, tuned
+from tunewright.campaigns.tune import Ending, carry_out
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli._grouped import grouped
 from tunewright.cli._groups import Answering, Expecting, PackedTraining
@@ -127,24 +127,24 @@ def tune(
     project = need_project()
     store = from_here(answering.store)
     expecting.check()
-    asked = _space_file(project, space)
-    called = name or asked.name
+    space_round = _space_file(project, space)
+    called = name or space_round.name
     terms = TuneTerms(extend=extend, extend_to=extend_to)
     executor = training.executor
     if expecting.dry_run:
         with project.entered():
             workload = project.workload(store, executor)
-            definition = defined(workload, asked, trials, hours, name=called, terms=terms)
+            definition = define(workload, space_round, trials, hours, name=called, terms=terms)
             with Store.open(workload.store) as opened:
                 known = read_definition(opened, called) or definition
                 campaign = read_campaign(opened, known)
-            found = of_campaign(campaign, workload, expecting.measure, on_screen())
-        cost = expecting.applied(found)
+            estimate = of_campaign(campaign, workload, expecting.measure, on_screen())
+        cost = expecting.applied(estimate)
         answering.show(_plan_facts(campaign, cost), lambda: _show_plan(campaign, cost))
         return
     ending = run_campaign(
         project,
-        asked,
+        space_round,
         executor,
         trials=trials,
         hours=hours,
@@ -156,19 +156,19 @@ def tune(
         early_stopping=early_stopping,
         sinks=sink,
     )
-    made = write_report(ending, project.folder / (page or f"{called}.html"))
+    page_written = write_report(ending, project.folder / (page or f"{called}.html"))
     price = expecting.per_hour
 
     def page_of() -> None:
-        conclude(ending, made)
+        conclude(ending, page_written)
         print_spent_of(ending.campaign, price)
 
-    answering.show(ending_facts(ending, made), page_of, exit_code(ending))
+    answering.show(ending_facts(ending, page_written), page_of, exit_code(ending))
 
 
 def run_campaign(
     project: Project,
-    asked: Round,
+    space: Round,
     executor: Executor,
     *,
     trials: int | None,
@@ -186,10 +186,10 @@ def run_campaign(
         workload = project.workload(store, executor, sinks=sinks)
         tests = with_ is not None or project.settings["test"] is not None
         test = chosen_measure(project, with_, "test") if tests else None
-        return tuned(
-            defined(
+        return carry_out(
+            define(
                 workload,
-                asked,
+                space,
                 trials,
                 hours,
                 name=name,
@@ -229,7 +229,7 @@ def _plan_facts(campaign: Campaign, cost: CostEstimate) -> dict[str, Any]:
     """How the trials would be shared out, and what comes next, as data."""
     return {
         "campaign": facts.of_campaign(campaign),
-        "shares": planned(campaign),
+        "shares": shares_of(campaign),
         "step": facts.of_step(next_step(campaign)),
         "cost": cost,
     }
@@ -258,7 +258,7 @@ def _show_step(step: Step, campaign: Campaign) -> None:
     """Say what comes, and why, before it is done."""
     number = len(campaign.log) + 1
     if number == 1:
-        for line in skipped(campaign):
+        for line in left_alone(campaign):
             say(worded("note", text=words.printable(line.text)))
     facts = {"step": number, "kind": label(step.kind)}
     say()
@@ -272,18 +272,18 @@ def _show_step(step: Step, campaign: Campaign) -> None:
 
 def _show_plan(campaign: Campaign, cost: CostEstimate) -> None:
     """How the trials are shared out, and what comes next."""
-    own = planned(campaign)
+    shares = shares_of(campaign)
     spent = {"name": campaign.name, "spent": campaign.spent, "total": campaign.total}
     say(worded("plan_used", **spent))
-    say(f"  {worded('plan_explore', most=own.explore, first=own.first)}")
-    kept = {"kept": own.kept_back, "finalists": own.finalists, "times": own.times}
-    say(f"  {worded('plan_kept', luck=own.luck, launch=own.launch, **kept)}")
-    exploit = max(0, campaign.total - own.explore - own.kept_back)
+    say(f"  {worded('plan_explore', most=shares.explore, first=shares.first)}")
+    kept = {"kept": shares.kept_back, "finalists": shares.finalists, "times": shares.times}
+    say(f"  {worded('plan_kept', luck=shares.luck, launch=shares.launch, **kept)}")
+    exploit = max(0, campaign.total - shares.explore - shares.kept_back)
     say(f"  {worded('plan_exploit', least=exploit)}")
-    if own.extend:
-        say(f"  {worded('plan_extend', extend=own.extend)}")
+    if shares.extend:
+        say(f"  {worded('plan_extend', extend=shares.extend)}")
     say(f"  {padded('cost', 11)}{cost.message.text}")
-    for line in skipped(campaign):
+    for line in left_alone(campaign):
         say(worded("note", text=words.printable(line.text)))
     step = next_step(campaign)
     why = words.printable(step.reason.text)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,11 @@ _BAD = object()  # a declaration that could not be read; its problem has been re
 _NEVER_ASKED = ("optimizer", "length", "schedule", "warm-up")  # areas: nuisance or one value
 _STRENGTH = {"weight_decay": 1e-4}  # of a regulariser that is switched on; others take 0.1
 
-# where a first search may begin; `tw.presets` has spaces by optimizer and budget
-_USUAL = {  # the most important first: what does not pay is fixed from the end
-    "learning_rate": log(1e-4, 1e-1),
+# where a first search may begin when nothing is known; `tw.presets` has spaces by optimizer and
+# budget. The learning rate reaches what suits both Adam and SGD: a rate that diverges is data, but
+# a best one beyond the range costs another round.
+USUAL: Mapping[str, Range] = {  # the most important first: what does not pay is fixed from the end
+    "learning_rate": log(1e-4, 1.0),
     "momentum": log_from_one(0.7, 0.995),
     "beta1": log_from_one(0.5, 0.99),
     "weight_decay": log(1e-6, 1e-2),
@@ -269,35 +271,52 @@ def _no_range(data: Mapping[str, Any], where: str) -> DesignError:
     )
 
 
-def question_of(name: str, takes: Sequence[str], meaning: Meaning) -> str | None:
+def question_of(
+    name: str, takes: Sequence[str], meaning: Meaning, listed: Collection[str] = ()
+) -> str | None:
     """The hyperparameter that a round of this name asks about: `dropout_2` about dropout.
+
+    A number of a schedule or of an optimizer is searched or fixed. Which schedule is a question:
+    `listed` are the hyperparameters whose values are names rather than numbers.
 
     >>> question_of("dropout_2", ["lr", "dropout"], Meaning())
     'dropout'
+    >>> question_of("decay", ["decay"], Meaning())
+    >>> question_of("decay", ["decay"], Meaning(), listed=["decay"])
+    'decay'
     """
-    for candidate in takes:
-        wanted = (
-            area_of(candidate, meaning) not in _NEVER_ASKED or meaning.of(candidate) == "optimizer"
+    for hyperparameter in takes:
+        is_question = (
+            area_of(hyperparameter, meaning) not in _NEVER_ASKED
+            or meaning.of(hyperparameter) == "optimizer"
+            or hyperparameter in listed
         )
-        if wanted and re.fullmatch(rf"{re.escape(candidate)}(_\d+)?", name):
-            return candidate
+        if is_question and re.fullmatch(rf"{re.escape(hyperparameter)}(_\d+)?", name):
+            return hyperparameter
     return None
 
 
 def scientific_lines(
-    question: str | None, others: Sequence[str], meaning: Meaning, defaults: Mapping[str, Value]
+    question: str | None,
+    others: Sequence[str],
+    meaning: Meaning,
+    defaults: Mapping[str, Value],
+    choices: Mapping[str, Sequence[Value]],
 ) -> Iterator[str]:
     """What the round asks about, then comments for what has no default."""
     if question is not None:
-        if area_of(question, meaning) == "regulariser":
-            off, default = meaning.off_by_name.get(question, 0.0), defaults.get(question)
+        allowed, default = choices.get(question, ()), defaults.get(question)
+        if len(allowed) > 1:
+            values = ", ".join(toml_value(value) for value in allowed)
+            yield f"{toml_key(question)} = [{values}]  # the values that the program allows"
+        elif area_of(question, meaning) == "regulariser":
+            off = meaning.off_by_name.get(question, 0.0)
             usual = _STRENGTH.get(meaning.of(question) or "", 0.1)
             on = usual if default is None or same_value(default, off) else default
             values = f"[{toml_value(off)}, {toml_value(on)}]"
             yield f"{toml_key(question)} = {values}  # off against on"
         else:
-            default = defaults.get(question)
-            first = " " if default is None else f"{toml_value(default)}"
+            first = " " if default is None else toml_value(default)
             yield f"# {toml_key(question)} = [{first}, ]  # the round's question: list values here"
     for name in others:
         yield f"# {toml_key(name)} = [ , ]  # no default: list values here, or give it another role"
@@ -376,20 +395,22 @@ def template(
     meaning: Meaning | None = None,
     trials_per_study: int = 20,
     space: Space | None = None,
+    choices: Mapping[str, Sequence[Value]] | None = None,
 ) -> str:
     """A round file to fill in, with the hyperparameters the training program takes.
 
     Those with a default start fixed at it, what means the learning rate starts as nuisance, and
     the others stand as comments for a role to be chosen. A ready `space` gives its own ranges and
     values instead, each below a comment with its source. What the round is called
-    after is scientific.
+    after is scientific, with the `choices` that the program allows.
     """
-    meaning, defaults = meaning or Meaning(), defaults or {}
-    question = question_of(name, takes, meaning)
+    meaning, defaults, choices = meaning or Meaning(), defaults or {}, choices or {}
+    listed = {*choices, *(name for name, value in defaults.items() if isinstance(value, str))}
+    question = question_of(name, takes, meaning, listed)
     ready = [line for line in space.lines if line.name != question] if space else []
-    placed_names = {question, *(line.name for line in ready)}
-    takes = [name for name in takes if name not in placed_names]
-    usual = {n: _USUAL[m] for m in _USUAL for n in takes if meaning.of(n) == m}
+    with_role = {question, *(line.name for line in ready)}
+    takes = [name for name in takes if name not in with_role]
+    usual = {n: USUAL[m] for m in USUAL for n in takes if meaning.of(n) == m}
     rate = meaning.name("learning_rate")
     lines = [
         f"# {name}: a round asks one question. Give every hyperparameter a role, then:",
@@ -405,6 +426,7 @@ def template(
             [n for n in takes if n not in {*defaults, *usual} and not one_value(n, meaning)],
             meaning,
             defaults,
+            choices,
         ),
         "",
         "[nuisance]  # tuned anew in every study, so that the comparison is fair",

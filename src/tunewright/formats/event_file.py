@@ -41,14 +41,14 @@ def read_events(path: Path, start: int = 0) -> Events:
 
     `start` is the `end` of an earlier look at a file that grows.
     """
-    found = Events(end=start)
+    events = Events(end=start)
     try:
         for record, end in _records(path, start):
-            _take(record, found)
-            found.end = end
+            _take(record, events)
+            events.end = end
     except Unreadable:
-        found.torn = True
-    return found
+        events.torn = True
+    return events
 
 
 def tag_prefix(folder: str) -> str:
@@ -110,13 +110,13 @@ def _table() -> list[int]:
 _TABLE = _table()
 
 
-def _take(event: bytes, found: Events) -> None:
+def _take(event: bytes, events: Events) -> None:
     step = 0
     summaries = []
     for key, value in fields(event):
         if key == 1:
-            found.last_s = number(value)
-            found.first_s = found.last_s if found.first_s is None else found.first_s
+            events.last_s = number(value)
+            events.first_s = events.last_s if events.first_s is None else events.first_s
         elif key == 2:
             step = signed(value)
         elif key == 5:
@@ -124,10 +124,10 @@ def _take(event: bytes, found: Events) -> None:
     for summary in summaries:
         for key, value in fields(summary):
             if key == 1:
-                _take_value(inside(value), step, found)
+                _take_value(inside(value), step, events)
 
 
-def _take_value(message: bytes, step: int, found: Events) -> None:
+def _take_value(message: bytes, step: int, events: Events) -> None:
     tag, scalar, plugin = "", None, None
     for key, value in fields(message):
         if key == 1:
@@ -139,9 +139,9 @@ def _take_value(message: bytes, step: int, found: Events) -> None:
         elif key == 9:
             plugin = _plugin(inside(value))
     if plugin is not None and plugin[0] == "hparams":
-        _take_session(plugin[1], found)
+        _take_session(plugin[1], events)
     elif scalar is not None and tag:
-        found.scalars.append((tag, step, scalar))
+        events.scalars.append((tag, step, scalar))
 
 
 def _plugin(metadata: bytes) -> tuple[str, bytes]:
@@ -170,16 +170,16 @@ def _of_tensor(tensor: bytes) -> float | None:
     return float(struct.unpack(form, values)[0])
 
 
-def _take_session(data: bytes, found: Events) -> None:
+def _take_session(data: bytes, events: Events) -> None:
     for key, value in fields(data):
         if key == 3:  # the session's start
             for inner, entry in fields(inside(value)):
                 if inner == 1:
-                    name, own = _entry(inside(entry))
-                    found.hyperparameters[name] = own
+                    name, setting = _entry(inside(entry))
+                    events.hyperparameters[name] = setting
         elif key == 4:  # its end
             status = dict(fields(inside(value))).get(1, 0)
-            found.failed = found.failed or status == FAILED
+            events.failed = events.failed or status == FAILED
 
 
 def _entry(entry: bytes) -> tuple[str, Setting]:
@@ -189,13 +189,13 @@ def _entry(entry: bytes) -> tuple[str, Setting]:
             name = text(part)
         elif key == 2:
             value = inside(part)
-    found: dict[int, Field] = dict(fields(value))
-    if 2 in found:
-        real = number(found[2])
+    parts: dict[int, Field] = dict(fields(value))
+    if 2 in parts:
+        real = number(parts[2])
         # the format has floats alone; a whole one was an int in all likelihood
         return name, int(real) if real.is_integer() and abs(real) < 2**53 else real
-    if 3 in found:
-        return name, text(found[3])
-    if 4 in found:
-        return name, bool(found[4])
+    if 3 in parts:
+        return name, text(parts[3])
+    if 4 in parts:
+        return name, bool(parts[4])
     return name, None

@@ -89,7 +89,7 @@ def frames(
     """
     problems = Problems()
     points = _points(columns_in(curves, "curves"), problems)
-    metrics = {metric for own in points.values() for metric in own.points()}
+    metrics = {metric for trial_points in points.values() for metric in trial_points.points()}
     layout = _layout(round, columns_in(trials, "trials"), metrics, problems)
     if layout is None:  # without the columns, the rows mean nothing
         problems.refuse()
@@ -98,12 +98,12 @@ def frames(
     for identity in points:
         if identity not in numbers:
             problems.add(Message("frames.unknown_trial", {"trial": identity}), "stranger")
-    made = []
+    each_trial = []
     for row, identity in enumerate(layout.identities):
         logged = points.get(identity)
-        made.append(_trial(round, layout, row, numbers[identity], logged, problems))
+        each_trial.append(_trial(round, layout, row, numbers[identity], logged, problems))
     problems.refuse()
-    kept = [trial for trial in made if trial is not None]
+    kept = [trial for trial in each_trial if trial is not None]
     meaning = with_guesses(Meaning(means or {}), round.names, sorted(metrics))
     results = Results.from_parts(round, objective, kept, meaning=meaning)
     notes = tuple(note.text for note in guess_note(meaning))
@@ -141,10 +141,10 @@ def _layout(round: Round, frame: Columns, metrics: set[str], problems: Problems)
         name = dict(dimensions).get(column, column)
         # an exported table marks a hyperparameter whose name is that of another column
         candidates = ([f"{column}_"] if column in HEAD else []) + [column, name]
-        found = next((c for c in candidates if c in frame and c != identity), None)
-        if found is not None:
-            settings[column] = list(frame[found])
-            used.add(found)
+        spelled = next((c for c in candidates if c in frame and c != identity), None)
+        if spelled is not None:
+            settings[column] = list(frame[spelled])
+            used.add(spelled)
     # a conditional one that no trial had has no column; a fixed value is known without one
     needless = {h.column for study in round.studies for h in study.space if h.when}
     needless |= {f.column for study in round.studies for f in study.fixed}
@@ -177,11 +177,11 @@ def _layout(round: Round, frame: Columns, metrics: set[str], problems: Problems)
 
 def _dimensions(round: Round) -> list[tuple[str, str]]:
     """(column, name) of everything but scientific lists, each once."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for study in round.studies:
-        own: tuple[Hyperparameter | Fixed, ...] = (*study.space, *study.fixed)
-        found |= {dimension.column: dimension.name for dimension in own}
-    return list(found.items())
+        dimensions: tuple[Hyperparameter | Fixed, ...] = (*study.space, *study.fixed)
+        columns |= {dimension.column: dimension.name for dimension in dimensions}
+    return list(columns.items())
 
 
 def _numbers(identities: list[Any], problems: Problems) -> dict[Any, int]:
@@ -209,9 +209,9 @@ def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
                 "frames.curves_column_missing", {"name": name, "hint": did_you_mean(name, frame)}
             )
         )
-    found: dict[Any, PointsInOrder] = {}
+    points: dict[Any, PointsInOrder] = {}
     if missing:
-        return found
+        return points
     empty = [None] * len(frame["trial"])
     cells = [*(frame[name] for name in POINT), *(frame.get(name, empty) for name in ("sd", "n"))]
     for trial, step, metric, value, sd, n in zip(*cells, strict=True):
@@ -228,12 +228,12 @@ def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
         elif not isinstance(metric, str) or not metric:
             problems.add(Message("frames.no_metric", {"metric": metric, "trial": trial}), "metric")
         else:
-            own = found.setdefault(identity, PointsInOrder(stepped=True))
-            own.add(metric, at, number)
+            trial_points = points.setdefault(identity, PointsInOrder(stepped=True))
+            trial_points.add(metric, at, number)
             for suffix, cell in ((SUFFIXES[0], sd), (COUNT, n)):
                 if (known := number_or_none(plain_cell(cell))) is not None:
-                    own.beside.add(f"{metric}{suffix}", at, known)
-    return found
+                    trial_points.beside.add(f"{metric}{suffix}", at, known)
+    return points
 
 
 def _spreads(logged: PointsInOrder | None, points: Points) -> Spreads:
@@ -308,15 +308,19 @@ def _study(
         setting[name] = as_value(round.scientific[name], cell)
     for study in round.studies:
         if all(
-            own is not MISSING and same_value(own, study.scientific[name])
-            for name, own in setting.items()
+            values is not MISSING and same_value(values, study.scientific[name])
+            for name, values in setting.items()
         ):
             return study
-    said = whole_or_none(layout.cell("study", row))
-    if status in ("pending", "running") and said is not None and 0 <= said < len(round.studies):
-        return round.studies[said]  # an adaptive search has not filled it yet
-    shown = ", ".join(f"{name} = {layout.settings[name][row]!r}" for name in setting)
-    problems.add(Message("frames.no_study", {"trial": number, "setting": shown}), f"study {shown}")
+    study_number = whole_or_none(layout.cell("study", row))
+    if (
+        status in ("pending", "running")
+        and study_number is not None
+        and 0 <= study_number < len(round.studies)
+    ):
+        return round.studies[study_number]  # an adaptive search has not filled it yet
+    text = ", ".join(f"{name} = {layout.settings[name][row]!r}" for name in setting)
+    problems.add(Message("frames.no_study", {"trial": number, "setting": text}), f"study {text}")
     return None
 
 

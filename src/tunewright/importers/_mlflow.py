@@ -31,7 +31,7 @@ from tunewright.importers.foreign import (
     first_non_finite,
     no_reason,
     number_or_none,
-    parsed,
+    parse_value,
     plain_name,
     whole_or_none,
 )
@@ -74,7 +74,7 @@ def mlflow(
     path = existing(str(address).removeprefix("sqlite:///").removeprefix("file:"), "MLflow store")
     with reading(path, "a folder or database of MLflow"):
         experiments = _in_folder(path) if path.is_dir() else _in_database(path)
-    name = _chosen(experiments, experiment, path)
+    name = _choose_experiment(experiments, experiment, path)
     runs = experiments[name][1]
     ended = [run for run in runs if run.state in ("FINISHED", "FAILED", "KILLED")]
     left = len(runs) - len(ended)
@@ -87,9 +87,11 @@ def mlflow(
     return take_over(source, objective, options)
 
 
-def _chosen(experiments: dict[str, tuple[str, list[_Run]]], said: str | None, path: Path) -> str:
+def _choose_experiment(
+    experiments: dict[str, tuple[str, list[_Run]]], wanted: str | None, path: Path
+) -> str:
     busy = [name for name, (_, runs) in experiments.items() if runs]
-    if said is None:
+    if wanted is None:
         if len(busy) == 1:
             return busy[0]
         if not busy:
@@ -101,10 +103,13 @@ def _chosen(experiments: dict[str, tuple[str, list[_Run]]], said: str | None, pa
             experiments=", ".join(busy[:12]),
         )
     for name, (identity, _) in experiments.items():
-        if said in (name, identity):
+        if wanted in (name, identity):
             return name
     raise NotFound(
-        "importers.mlflow_no_experiment", path=path, name=said, hint=did_you_mean(said, experiments)
+        "importers.mlflow_no_experiment",
+        path=path,
+        name=wanted,
+        hint=did_you_mean(wanted, experiments),
     )
 
 
@@ -120,7 +125,9 @@ def _trial(run: _Run, metric: str) -> ForeignTrial:
     lasted = (run.ended_ms or 0.0) - (run.started_ms or 0.0) if known else 0.0
     return ForeignTrial(
         name=run.name,
-        configuration={plain_name(name): parsed(value) for name, value in run.parameters.items()},
+        configuration={
+            plain_name(name): parse_value(value) for name, value in run.parameters.items()
+        },
         status=status,
         reason=reason,
         points=points,
@@ -132,7 +139,7 @@ def _trial(run: _Run, metric: str) -> ForeignTrial:
 
 
 def _in_folder(root: Path) -> dict[str, tuple[str, list[_Run]]]:
-    found: dict[str, tuple[str, list[_Run]]] = {}
+    experiments: dict[str, tuple[str, list[_Run]]] = {}
     runs: dict[Path, _Run] = {}
     for path in files_below(root):
         parts = path.relative_to(root).parts
@@ -141,18 +148,18 @@ def _in_folder(root: Path) -> dict[str, tuple[str, list[_Run]]]:
         if len(parts) == 2 and parts[1] == "meta.yaml":
             meta = flat_yaml(text_in(path, _LARGEST_META))
             name = meta.get("name") or parts[0]
-            name = name if name not in found else f"{name} ({parts[0]})"
-            found[name] = (parts[0], [])
+            name = name if name not in experiments else f"{name} ({parts[0]})"
+            experiments[name] = (parts[0], [])
         elif len(parts) == 3 and parts[2] == "meta.yaml":
             run = _meta(parts[1], flat_yaml(text_in(path, _LARGEST_META)))
             if run is not None:
                 runs[path.parent] = run
     for folder, run in sorted(runs.items(), key=lambda item: item[1].started_ms or 0.0):
         _read_run(folder, run)
-        for identity, own in found.values():
+        for identity, experiment in experiments.values():
             if identity == folder.parent.name:
-                own.append(run)
-    return found
+                experiment.append(run)
+    return experiments
 
 
 def _meta(folder: str, meta: dict[str, str]) -> _Run | None:
@@ -189,7 +196,7 @@ def flat_yaml(text: str) -> dict[str, str]:
     >>> flat_yaml("name: 'it''s mine'\\nend_time: null\\ntags: []\\n")
     {'name': "it's mine", 'tags': '[]'}
     """
-    found = {}
+    entries = {}
     for line in text.splitlines():
         key, divider, value = line.partition(":")
         value = value.strip()
@@ -197,8 +204,8 @@ def flat_yaml(text: str) -> dict[str, str]:
             continue
         if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
             value = value[1:-1].replace("''", "'")
-        found[key.strip()] = value
-    return found
+        entries[key.strip()] = value
+    return entries
 
 
 # the database
@@ -216,11 +223,11 @@ def _in_database(path: Path) -> dict[str, tuple[str, list[_Run]]]:
 
 
 def _read_database(database: sqlite3.Connection) -> dict[str, tuple[str, list[_Run]]]:
-    found: dict[str, tuple[str, list[_Run]]] = {}
+    experiments: dict[str, tuple[str, list[_Run]]] = {}
     names: dict[Any, str] = {}
     for identity, name in database.execute("SELECT experiment_id, name FROM experiments"):
         names[identity] = str(name)
-        found[str(name)] = (str(identity), [])
+        experiments[str(name)] = (str(identity), [])
     runs: dict[str, _Run] = {}
     query = (
         "SELECT run_uuid, name, status, start_time, end_time, experiment_id FROM runs "
@@ -230,14 +237,14 @@ def _read_database(database: sqlite3.Connection) -> dict[str, tuple[str, list[_R
         run = _Run(str(name or key), str(state), number_or_none(started), number_or_none(ended))
         runs[key] = run
         if experiment in names:
-            found[names[experiment]][1].append(run)
+            experiments[names[experiment]][1].append(run)
     for key, name, value in database.execute("SELECT run_uuid, key, value FROM params"):
         if key in runs:
             runs[key].parameters[str(name)] = str(value)
     for key, name, step, number in _points(database):
         if key in runs:
             runs[key].points.add(name, step, number)
-    return found
+    return experiments
 
 
 def _points(database: sqlite3.Connection) -> Iterator[tuple[str, str, int, float]]:

@@ -59,9 +59,9 @@ def optuna(
         options: of every importer: name, round, roles, ranges, means, search.
     """
     optuna = _optuna()
-    with reading(_shown(url), "a storage of Optuna"):
+    with reading(_without_password(url), "a storage of Optuna"):
         with _storage(optuna, url) as storage:
-            name = _chosen(storage, study, url)
+            name = _choose_study(storage, study, url)
             with _quietly(optuna):
                 loaded = optuna.load_study(study_name=name, storage=storage)
             metrics = loaded.metric_names or _value_names(len(loaded.directions))
@@ -73,7 +73,7 @@ def optuna(
         if objective is not None and unnamed and _names_it(objective, ended):
             _refuse_direction(objective, minimized[0], name)
             metrics = [objective.metric]
-        judged_at = _judged_at(ended) if len(metrics) == 1 else None
+        judged_at = _step_of_values(ended) if len(metrics) == 1 else None
         taken = tuple(_trial(trial, metrics, judged_at) for trial in ended)
         grid = bool(ended) and all("grid_id" in trial.system_attrs for trial in ended)
         source = Source(
@@ -102,10 +102,10 @@ def _names_it(objective: Objective, trials: Sequence[Any]) -> bool:
 
 def _refuse_direction(objective: Objective, minimized: bool, study: str) -> None:
     if objective.minimize != minimized:
-        was, said = ("minimize", "maximize") if minimized else ("maximize", "minimize")
+        was, declared = ("minimize", "maximize") if minimized else ("maximize", "minimize")
         raise DesignError(
             "importers.direction_differs",
-            said=said,
+            said=declared,
             plain_name=plain_name(study),
             metric=objective.metric,
             study_direction=was,
@@ -144,8 +144,8 @@ def _storage(optuna: Any, url: str) -> Iterator[Any]:
                 yield optuna.storages.JournalStorage(backend)
             return
         if path is not None:
-            with read_only_database(path) as database, closing(sqlite3.connect(copy)) as own:
-                database.backup(own)
+            with read_only_database(path) as database, closing(sqlite3.connect(copy)) as own_copy:
+                database.backup(own_copy)
         address = f"sqlite:///{copy}" if path is not None else _with_driver(str(url))
         with _quietly(optuna):
             storage = optuna.storages.RDBStorage(
@@ -165,7 +165,7 @@ def _session(address: str) -> dict[str, Any]:
     return {"connect_args": {"options": "-c default_transaction_read_only=on"}}
 
 
-def _shown(url: str) -> str:
+def _without_password(url: str) -> str:
     return str(url).split("@")[-1]  # never a password
 
 
@@ -192,25 +192,25 @@ def _with_driver(url: str) -> str:
     return f"postgresql+psycopg{divider}{rest}" if scheme in ("postgresql", "postgres") else url
 
 
-def _chosen(storage: Any, study: str | None, url: str) -> str:
-    names = [str(found.study_name) for found in storage.get_all_studies()]
-    shown = _shown(url)
+def _choose_study(storage: Any, study: str | None, url: str) -> str:
+    names = [str(stored.study_name) for stored in storage.get_all_studies()]
+    place = _without_password(url)
     if study is None:
         if len(names) == 1:
             return names[0]
         raise (
             NotFound(
                 "importers.optuna_several_studies",
-                shown=shown,
+                shown=place,
                 count=len(names),
                 hint=did_you_mean("", names),
             )
             if names
-            else NotFound("importers.optuna_no_studies", shown=shown)
+            else NotFound("importers.optuna_no_studies", shown=place)
         )
     if study not in names:
         raise NotFound(
-            "importers.optuna_no_study", shown=shown, study=study, hint=did_you_mean(study, names)
+            "importers.optuna_no_study", shown=place, study=study, hint=did_you_mean(study, names)
         )
     return study
 
@@ -219,7 +219,7 @@ def _value_names(count: int) -> list[str]:
     return ["value"] if count == 1 else [f"value_{place}" for place in range(count)]
 
 
-def _judged_at(trials: Sequence[Any]) -> At | None:
+def _step_of_values(trials: Sequence[Any]) -> At | None:
     """Whether the value of a trial is the last or the best of its intermediate ones; else None."""
     ends: list[set[str]] = []
     for trial in trials:
@@ -270,8 +270,8 @@ def _trial(trial: Any, metrics: Sequence[str], judged_at: At | None) -> ForeignT
 
 def _constraints(attributes: Mapping[str, Any]) -> dict[str, float]:
     """The constraints of a trial: a list before Optuna 5, an entry each since."""
-    found = enumerate(attributes.get("constraints") or ())
-    values = {f"constraint_{place}": float(value) for place, value in found}
+    numbered = enumerate(attributes.get("constraints") or ())
+    values = {f"constraint_{place}": float(value) for place, value in numbered}
     for key, value in attributes.items():
         if key.startswith("constraints:"):
             values[f"constraint_{key.removeprefix('constraints:')}"] = float(value)
@@ -293,8 +293,10 @@ def _status(
     if trial.state.name == "PRUNED":
         last = trial.last_step
         return "pruned", Message("trial.pruned", {} if last is None else {"step": last})
-    said = trial.system_attrs.get("fail_reason")
-    return "failed", foreign("Optuna", str(said)) if said else no_reason("Optuna", "failed")
+    fail_reason = trial.system_attrs.get("fail_reason")
+    return "failed", foreign("Optuna", str(fail_reason)) if fail_reason else no_reason(
+        "Optuna", "failed"
+    )
 
 
 def _ranges(trials: Sequence[Any]) -> dict[str, Range]:
@@ -307,13 +309,13 @@ def _ranges(trials: Sequence[Any]) -> dict[str, Range]:
             if distribution not in known:
                 known.append(distribution)
             seen.setdefault(plain_name(name), set()).add(plain_value(trial.params[name]))
-    found = {}
+    ranges = {}
     for name, distributions in declared.items():
         try:
-            found[name] = _range(distributions, seen[name])
+            ranges[name] = _range(distributions, seen[name])
         except DesignError:  # a range of one value: what the trials have decides
             continue
-    return found
+    return ranges
 
 
 def _range(distributions: Sequence[Any], seen: set[Value]) -> Range:

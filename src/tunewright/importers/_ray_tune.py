@@ -29,7 +29,7 @@ from tunewright.importers.foreign import (
     PointsInOrder,
     Source,
     first_non_finite,
-    flattened,
+    flat_settings,
     no_reason,
     number_or_none,
     plain_name,
@@ -79,9 +79,9 @@ def ray_tune(
     with reading(root, "the folder of a Ray Tune experiment"):
         states = dict(_states(path for path in files if path.name.startswith("experiment_state")))
     trials, unfinished = [], 0
-    for own in folders:
-        with reading(own, "the folder of a trial of Ray Tune"):
-            trial, status = _trial(own, states, objective.metric, step)
+    for trial_folder in folders:
+        with reading(trial_folder, "the folder of a trial of Ray Tune"):
+            trial, status = _trial(trial_folder, states, objective.metric, step)
         if status in ("RUNNING", "PENDING", "PAUSED"):
             unfinished += 1
         else:
@@ -141,7 +141,7 @@ def _trial(
     reason = diverged or (_last_line(detail) if broken else None)
     trial = ForeignTrial(
         name=folder.name,
-        configuration=flattened(configuration if isinstance(configuration, dict) else {}),
+        configuration=flat_settings(configuration if isinstance(configuration, dict) else {}),
         status=("infeasible" if diverged else "failed") if broken else "completed",
         reason=reason,
         points=points.points(),

@@ -19,7 +19,7 @@ from typing import Any, Unpack
 from tunewright.design.objective import Objective
 from tunewright.errors import NotFound, Unreadable
 from tunewright.formats.wire import Field, fields, inside, number, signed, text
-from tunewright.importers._trackio import OURS, ended_as
+from tunewright.importers._trackio import OURS, status_of
 from tunewright.importers._wandb import read_yaml, records
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.files import existing, files_below, reading
@@ -27,7 +27,7 @@ from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
     Source,
-    flattened,
+    flat_settings,
     plain_name,
     whole_or_none,
 )
@@ -72,20 +72,20 @@ def read_run(path: Path) -> SwanLabRun:
     return run
 
 
-def _take_start(own: dict[int, Field], run: SwanLabRun) -> None:
-    run.project, run.name, run.group = (text(own.get(key, b"")) for key in (1, 4, 7))
-    run.began_s = _seconds(own.get(12))
+def _take_start(record: dict[int, Field], run: SwanLabRun) -> None:
+    run.project, run.name, run.group = (text(record.get(key, b"")) for key in (1, 4, 7))
+    run.began_s = _seconds(record.get(12))
 
 
-def _take_finish(own: dict[int, Field], run: SwanLabRun) -> None:
-    run.state = _STATES.get(signed(own.get(1, 0)), "crashed")
-    run.error = text(own.get(2, b""))
-    run.ended_s = _seconds(own.get(3))
+def _take_finish(record: dict[int, Field], run: SwanLabRun) -> None:
+    run.state = _STATES.get(signed(record.get(1, 0)), "crashed")
+    run.error = text(record.get(2, b""))
+    run.ended_s = _seconds(record.get(3))
 
 
-def _take_scalar(own: dict[int, Field], run: SwanLabRun) -> None:
-    name, step = text(own.get(1, b"")), signed(own.get(2, 0))
-    value = dict(fields(inside(own.get(5, b""))))
+def _take_scalar(record: dict[int, Field], run: SwanLabRun) -> None:
+    name, step = text(record.get(1, b"")), signed(record.get(2, 0))
+    value = dict(fields(inside(record.get(5, b""))))
     # SwanLab's own measurements of the machine begin with two underscores
     if name and not name.startswith("__"):
         run.points.add(name, step, number(value[1]) if 1 in value else 0.0)
@@ -113,12 +113,12 @@ def swanlab(
         objective: the metric that judges the runs.
         options: of every importer: name, round, roles, ranges, means, search.
     """
-    found = existing(path, "SwanLab folder")
-    with reading(found, "a folder of offline runs of SwanLab"):
-        logs = [found] if found.is_file() else [f for f in files_below(found) if _is_log(f)]
+    folder = existing(path, "SwanLab folder")
+    with reading(folder, "a folder of offline runs of SwanLab"):
+        logs = [folder] if folder.is_file() else [f for f in files_below(folder) if _is_log(f)]
         runs = [(log, read_run(log)) for log in logs]
         if not runs:
-            raise NotFound("importers.swanlab_no_run", folder=found)
+            raise NotFound("importers.swanlab_no_run", folder=folder)
         ended = [(log, run) for log, run in runs if run.state != "running"]
         trials = tuple(_trial(log, run, objective.metric) for log, run in ended)
     notes = []
@@ -127,8 +127,8 @@ def swanlab(
     if torn := sum(run.torn for _, run in ended):
         notes.append(Message("imported.torn_runs", {"count": torn}))
     projects = sorted({run.project for _, run in ended if run.project})
-    name = plain_name(projects[0] if len(projects) == 1 else found.resolve().stem)
-    origin = f"the SwanLab folder {plain_name(found.name)}"
+    name = plain_name(projects[0] if len(projects) == 1 else folder.resolve().stem)
+    origin = f"the SwanLab folder {plain_name(folder.name)}"
     return take_over(Source(origin, name, trials, notes=tuple(notes)), objective, options)
 
 
@@ -142,12 +142,12 @@ def _trial(log: Path, run: SwanLabRun, metric: str) -> ForeignTrial:
     ours = settings.pop(OURS, None)
     known = ours if isinstance(ours, dict) else {}
     points = run.points.points()
-    said = known.get("status", _ENDED.get(run.state))
-    status, reason = ended_as(said, points, metric, "SwanLab")
+    state = known.get("status", _ENDED.get(run.state))
+    status, reason = status_of(state, points, metric, "SwanLab")
     lasted = (run.ended_s or 0.0) - (run.began_s or 0.0) if run.began_s and run.ended_s else 0.0
     return ForeignTrial(
         name=run.name or log.stem,
-        configuration=flattened(settings),
+        configuration=flat_settings(settings),
         status=status,
         reason=reason,
         points=points,
@@ -160,6 +160,6 @@ def _trial(log: Path, run: SwanLabRun, metric: str) -> ForeignTrial:
 def _plain(entries: Mapping[str, Any]) -> dict[str, Any]:
     """SwanLab writes each entry as a value with its place and description."""
     return {
-        str(name): own["value"] if isinstance(own, dict) and "value" in own else own
-        for name, own in entries.items()
+        str(name): entry["value"] if isinstance(entry, dict) and "value" in entry else entry
+        for name, entry in entries.items()
     }

@@ -26,7 +26,7 @@ from tunewright.importers.foreign import (
     PointsInOrder,
     Source,
     number_or_none,
-    parsed,
+    parse_value,
     plain_name,
     plain_value,
     whole_or_none,
@@ -73,8 +73,8 @@ def tables(
         return frames(round, objective, frame, points, options.get("means"))
     measured = _metrics(frame, points, objective, metrics)
     with reading(path, "a table of trials"):
-        made = tuple(_trials(frame, points, measured))
-    source = Source(origin=f"the table {plain_name(path.name)}", name=path.stem, trials=made)
+        trials_read = tuple(_trials(frame, points, measured))
+    source = Source(origin=f"the table {plain_name(path.name)}", name=path.stem, trials=trials_read)
     return take_over(source, objective, options)
 
 
@@ -104,32 +104,32 @@ def _trials(frame: Columns, points: Columns | None, metrics: Sequence[str]) -> l
     of_ours = {*HEAD, *TAIL} if "status" in frame and "number" in frame else always
     not_set = of_ours | {identity, *metrics}
     settings = [n for n in frame if n not in not_set and not is_row_index(n, frame[n])]
-    logged = {} if points is None else _logged(points)
-    found = []
+    logged = {} if points is None else _points_by_trial(points)
+    trials = []
     for row in range(_rows(frame)):
         name = str(plain_cell(frame[identity][row])) if identity else str(row)
-        own = logged.get(name, PointsInOrder())
+        trial_points = logged.get(name, PointsInOrder())
         if points is None:
             for metric in metrics:
                 cell = number_or_none(frame[metric][row])
                 if cell is not None:
-                    own.add(metric, _STEP, cell)
+                    trial_points.add(metric, _STEP, cell)
         configuration = {
             plain_name(setting): _value(cell)
             for setting in settings
             if (cell := plain_cell(frame[setting][row])) is not None and cell != ""
         }
-        found.append(
+        trials.append(
             ForeignTrial(
                 name,
                 configuration,
                 _status(frame, row),
                 reason=_reason(frame, row),
-                points=own.points(),
+                points=trial_points.points(),
                 number=whole_or_none(name),
             )
         )
-    return found
+    return trials
 
 
 def _status(frame: Columns, row: int) -> Status:
@@ -153,20 +153,20 @@ def _reason(frame: Columns, row: int) -> Message | None:
     return exported(code, text, "a table")
 
 
-def _logged(points: Columns) -> dict[str, PointsInOrder]:
-    found: dict[str, PointsInOrder] = {}
+def _points_by_trial(points: Columns) -> dict[str, PointsInOrder]:
+    by_trial: dict[str, PointsInOrder] = {}
     for trial, step, metric, value in zip(*(points[name] for name in POINT), strict=True):
         at, number = whole_or_none(step), number_or_none(value)
         if value is None or value == "":
             number = float("nan")
         if at is None or number is None:
             raise DesignError("importers.bad_curve_point", step=step, value=value, trial=trial)
-        found.setdefault(str(trial), PointsInOrder(stepped=True)).add(str(metric), at, number)
-    return found
+        by_trial.setdefault(str(trial), PointsInOrder(stepped=True)).add(str(metric), at, number)
+    return by_trial
 
 
 def _value(cell: Any) -> Any:
-    return parsed(cell) if isinstance(cell, str) else plain_value(as_plain(cell))
+    return parse_value(cell) if isinstance(cell, str) else plain_value(as_plain(cell))
 
 
 def _rows(frame: Columns) -> int:

@@ -26,7 +26,7 @@ from tunewright.importers.foreign import (
     PointsInOrder,
     Source,
     first_non_finite,
-    flattened,
+    flat_settings,
     no_reason,
     plain_name,
 )
@@ -57,25 +57,29 @@ def tensorboard(
         read = _read(root)
     if not read:
         raise NotFound("importers.tensorboard_no_events", folder=root, events=EVENTS)
-    torn = [name for name, found in read.items() if any(e.torn for _, e in found.events)]
-    trials = _merged(read)
-    for name, said in (configurations or {}).items():
+    torn = [
+        name for name, trial_folder in read.items() if any(e.torn for _, e in trial_folder.events)
+    ]
+    trials = _merge_sessions(read)
+    for name, settings in (configurations or {}).items():
         if name not in trials:
             raise DesignError(
                 "importers.tensorboard_no_trial", name=name, hint=did_you_mean(name, trials)
             )
-        trials[name].configuration |= flattened(said)
+        trials[name].configuration |= flat_settings(settings)
     notes = []
     if torn:
         notes.append(Message("imported.torn_events", {"count": len(torn)}))
-    without = [name for name, found in trials.items() if not found.configuration]
+    without = [name for name, trial_folder in trials.items() if not trial_folder.configuration]
     if without:
         facts = {"count": len(without), "of": len(trials)}
         notes.append(Message("imported.no_hyperparameters", facts))
     source = Source(
         origin=f"the TensorBoard folder {plain_name(root.resolve().name)}",
         name=plain_name(root.resolve().name),
-        trials=tuple(_trial(name, found, objective.metric) for name, found in trials.items()),
+        trials=tuple(
+            _trial(name, trial_folder, objective.metric) for name, trial_folder in trials.items()
+        ),
         notes=tuple(notes),
     )
     return take_over(source, objective, options)
@@ -93,52 +97,52 @@ class _Folder:
 
 
 def _read(root: Path) -> dict[str, _Folder]:
-    found: dict[str, _Folder] = {}
+    folders: dict[str, _Folder] = {}
     for path in files_below(root):
         if EVENTS in path.name:
             folder = path.parent.relative_to(root)
             prefix = tag_prefix(folder.name)
-            own = found.setdefault(str(folder.parent if prefix else folder), _Folder())
+            folder_read = folders.setdefault(str(folder.parent if prefix else folder), _Folder())
             events = read_events(path)
-            own.events.append((prefix, events))
-            own.configuration |= flattened(events.hyperparameters)
-    return found
+            folder_read.events.append((prefix, events))
+            folder_read.configuration |= flat_settings(events.hyperparameters)
+    return folders
 
 
-def _merged(folders: Mapping[str, _Folder]) -> dict[str, _Folder]:
+def _merge_sessions(folders: Mapping[str, _Folder]) -> dict[str, _Folder]:
     """Trials: folders below one that has events itself are parts of it.
 
     Unless several of them have hyperparameters: then each is a trial.
     """
-    sessions = Counter(_parent(name) for name, own in folders.items() if own.configuration)
+    sessions = Counter(_parent(name) for name, folder in folders.items() if folder.configuration)
     trials: dict[str, _Folder] = {}
     for name in sorted(folders, key=lambda n: (n != ".", n.count(os.sep), n)):
-        own, parent = folders[name], _parent(name)
+        folder, parent = folders[name], _parent(name)
         if parent == ".":  # trials stand side by side there; one session is the folder's own
             joins = name != "." and parent in trials and sessions[parent] == 1
-            joins = joins and bool(own.configuration)
+            joins = joins and bool(folder.configuration)
         else:
             joins = parent in trials and sessions[parent] <= 1
         if joins:
-            trials[parent].events += own.events
-            trials[parent].configuration |= own.configuration
+            trials[parent].events += folder.events
+            trials[parent].configuration |= folder.configuration
         else:
-            trials[name] = own
-    return {name: own for name, own in trials.items() if own.speaks}
+            trials[name] = folder
+    return {name: folder for name, folder in trials.items() if folder.speaks}
 
 
 def _parent(name: str) -> str:
     return str(Path(name).parent)
 
 
-def _trial(name: str, found: _Folder, metric: str) -> ForeignTrial:
+def _trial(name: str, folder: _Folder, metric: str) -> ForeignTrial:
     points = PointsInOrder()
-    for prefix, events in found.events:
+    for prefix, events in folder.events:
         for tag, step, value in events.scalars:
             points.add(prefix + tag, step, value)
-    starts = [e.first_s for _, e in found.events if e.first_s is not None]
-    ends = [e.last_s for _, e in found.events if e.last_s is not None]
-    status: Status = "failed" if any(e.failed for _, e in found.events) else "completed"
+    starts = [e.first_s for _, e in folder.events if e.first_s is not None]
+    ends = [e.last_s for _, e in folder.events if e.last_s is not None]
+    status: Status = "failed" if any(e.failed for _, e in folder.events) else "completed"
     reason: Message | None = None
     if status == "failed":
         diverged = first_non_finite(points.points(), [metric])
@@ -146,7 +150,7 @@ def _trial(name: str, found: _Folder, metric: str) -> ForeignTrial:
         reason = diverged or no_reason("TensorBoard", "failed")
     return ForeignTrial(
         name=name,
-        configuration=found.configuration,
+        configuration=folder.configuration,
         status=status,
         reason=reason,
         points=points.points(),

@@ -30,7 +30,7 @@ from tunewright.importers.foreign import (
     PointsInOrder,
     Source,
     first_non_finite,
-    flattened,
+    flat_settings,
     no_reason,
     number_or_none,
     plain_name,
@@ -73,16 +73,16 @@ def trackio(
         objective: the metric that judges the runs.
         options: of every importer: name, round, roles, ranges, means, search.
     """
-    found = existing(path, "Trackio project")
-    database = _chosen(found, project) if found.is_dir() else found
+    place = existing(path, "Trackio project")
+    database = _choose_project(place, project) if place.is_dir() else place
     with reading(database, "a project of Trackio"):
         runs = _read(database)
     name = plain_name(database.stem)
-    ended = [run for run in runs if _said(run).get("status") not in ("pending", "running")]
+    ended = [run for run in runs if _ours(run).get("status") not in ("pending", "running")]
     notes = []
     if len(ended) < len(runs):
         notes.append(Message("imported.unfinished", {"count": len(runs) - len(ended)}))
-    if assumed := sum(not _said(run) for run in ended):
+    if assumed := sum(not _ours(run) for run in ended):
         notes.append(Message("imported.no_status", {"tool": "Trackio", "count": assumed}))
     source = Source(
         origin=f"the Trackio project {name!r}",
@@ -93,8 +93,8 @@ def trackio(
     return take_over(source, objective, options)
 
 
-def _chosen(folder: Path, project: str | None) -> Path:
-    known = {one.stem: one for one in files_below(folder) if one.suffix == ".db"}
+def _choose_project(folder: Path, project: str | None) -> Path:
+    known = {file.stem: file for file in files_below(folder) if file.suffix == ".db"}
     if project is None and len(known) == 1:
         return next(iter(known.values()))
     if project in known:
@@ -137,10 +137,10 @@ def _runs(database: sqlite3.Connection) -> list[_Run]:
 def _object(stored: Any) -> dict[str, Any]:
     """A JSON object that is stored as text or as bytes."""
     try:
-        found = json.loads(stored)
+        content = json.loads(stored)
     except (TypeError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
@@ -151,7 +151,7 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             yield name, number
 
 
-def _said(run: _Run) -> dict[str, Any]:
+def _ours(run: _Run) -> dict[str, Any]:
     """What the sink of this package wrote about a trial; empty for a run of others."""
     ours = run.config.get(OURS)
     return ours if isinstance(ours, dict) else {}
@@ -161,13 +161,13 @@ def _trial(run: _Run, metric: str) -> ForeignTrial:
     # names with an underscore in front are Trackio's: who, when, the group
     settings = {n: v for n, v in run.config.items() if not n.startswith("_")}
     settings.pop(OURS, None)
-    known = _said(run)
+    known = _ours(run)
     points = run.points.points()
-    status, reason = ended_as(known.get("status"), points, metric, "Trackio")
+    status, reason = status_of(known.get("status"), points, metric, "Trackio")
     seed = whole_or_none(known.get("seed"))
     return ForeignTrial(
         name=run.name,
-        configuration=flattened(settings),
+        configuration=flat_settings(settings),
         status=status,
         reason=reason,
         points=points,
@@ -176,13 +176,13 @@ def _trial(run: _Run, metric: str) -> ForeignTrial:
     )
 
 
-def ended_as(said: Any, points: Any, metric: str, tool: str) -> tuple[Status, Message | None]:
+def status_of(state: Any, points: Any, metric: str, tool: str) -> tuple[Status, Message | None]:
     """The status that a run's own words give it, and the reason; without words it is completed.
 
-    >>> ended_as("failed", {}, "loss", "Trackio")[0], ended_as(None, {}, "loss", "Trackio")
+    >>> status_of("failed", {}, "loss", "Trackio")[0], status_of(None, {}, "loss", "Trackio")
     ('failed', ('completed', None))
     """
-    status: Status = said if said in get_args(Status) else "completed"
+    status: Status = state if state in get_args(Status) else "completed"
     if status == "completed":
         return status, None
     diverged = first_non_finite(points, [metric])

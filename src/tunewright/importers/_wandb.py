@@ -38,10 +38,10 @@ from tunewright.importers.foreign import (
     PointsInOrder,
     Source,
     first_non_finite,
-    flattened,
+    flat_settings,
     no_reason,
     number_or_none,
-    parsed,
+    parse_value,
     plain_name,
     whole_or_none,
 )
@@ -138,9 +138,9 @@ def _take(record: bytes, run: OfflineRun) -> None:
                 elif key == 8:
                     run.name = text(part)
         elif kind == _EXIT:
-            found: dict[int, Field] = dict(fields(inside(value)))
-            run.exit_code = signed(found.get(1, 0))
-            run.runtime_s = float(signed(found.get(2, 0)))
+            parts: dict[int, Field] = dict(fields(inside(value)))
+            run.exit_code = signed(parts.get(1, 0))
+            run.runtime_s = float(signed(parts.get(2, 0)))
 
 
 def _take_config(config: bytes, run: OfflineRun) -> None:
@@ -159,8 +159,8 @@ def _take_history(history: bytes, run: OfflineRun) -> None:
             step = signed(dict(fields(inside(value))).get(1, 0))
     if step is None:
         step = whole_or_none(dict(items).get("_step", 0)) or 0
-    for name, own in items:
-        for metric, number in _numbers(name, own):
+    for name, item in items:
+        for metric, number in _numbers(name, item):
             run.points.add(metric, step, number)
 
 
@@ -190,8 +190,8 @@ def _numbers(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, float
         return
     if isinstance(value, dict):
         if "_type" not in value:
-            for key, own in value.items():
-                yield from _numbers(f"{name}.{key}", own, depth + 1)
+            for key, entry in value.items():
+                yield from _numbers(f"{name}.{key}", entry, depth + 1)
     elif not isinstance(value, str) or value in ("NaN", "Infinity", "-Infinity"):
         number = number_or_none(value)
         if number is not None:
@@ -215,20 +215,20 @@ def wandb(
         metrics: columns of a table that are metrics, besides those that read like one.
         options: of every importer: name, round, roles, ranges, means, search.
     """
-    found = existing(path, "W&B export")
-    with reading(found, "an export or a folder of offline runs of W&B"):
-        if found.is_dir():
-            trials, notes = _offline(found, objective.metric)
+    place = existing(path, "W&B export")
+    with reading(place, "an export or a folder of offline runs of W&B"):
+        if place.is_dir():
+            trials, notes = _offline(place, objective.metric)
         else:
-            trials, notes = _exported(found, objective, metrics)
-    name = plain_name(found.resolve().stem)
-    origin = f"the W&B {'folder' if found.is_dir() else 'export'} {plain_name(found.name)}"
+            trials, notes = _from_export(place, objective, metrics)
+    name = plain_name(place.resolve().stem)
+    origin = f"the W&B {'folder' if place.is_dir() else 'export'} {plain_name(place.name)}"
     source = Source(origin, name, tuple(trials), notes=tuple(notes))
     return take_over(source, objective, options)
 
 
 # the exported table
-def _exported(
+def _from_export(
     path: Path, objective: Objective, metrics: Sequence[str]
 ) -> tuple[list[ForeignTrial], list[Message]]:
     table = csv_columns(path)
@@ -252,7 +252,7 @@ def _exported(
             number = number_or_none(table[name][row])
             if number is not None:
                 points.add(name, 1 if step is None else step, number)
-        configuration = {n: parsed(table[n][row]) for n in settings if table[n][row].strip()}
+        configuration = {n: parse_value(table[n][row]) for n in settings if table[n][row].strip()}
         label = table["Name"][row] if "Name" in table else str(row)
         seconds = number_or_none(table["Runtime"][row]) if "Runtime" in table else None
         trials.append(_trial(label, configuration, state, points, seconds or 0.0, objective.metric))
@@ -277,7 +277,7 @@ def _trial(
         reason = diverged or no_reason("W&B", state)
         status = "infeasible" if diverged else status
     return ForeignTrial(
-        name, flattened(configuration), status, reason, points.points(), max(seconds, 0.0)
+        name, flat_settings(configuration), status, reason, points.points(), max(seconds, 0.0)
     )
 
 
@@ -328,8 +328,8 @@ def _from_files(folder: Path, metric: str) -> ForeignTrial:
     config = folder / "config.yaml"
     settings = read_yaml(config) if config.is_file() else {}
     plain = {
-        name: own["value"] if isinstance(own, dict) and "value" in own else own
-        for name, own in settings.items()
+        name: setting["value"] if isinstance(setting, dict) and "value" in setting else setting
+        for name, setting in settings.items()
         if name not in ("wandb_version", "_wandb")
     }
     seconds = number_or_none(summary.get("_runtime")) or 0.0
@@ -346,12 +346,12 @@ def read_yaml(path: Path) -> dict[str, Any]:
         loader = yaml.SafeLoader(text_in(path, _LARGEST_YAML))
         root = loader.get_single_node()
         _refuse_aliases(root, path)
-        found = loader.construct_document(root) if root is not None else {}
+        document = loader.construct_document(root) if root is not None else {}
     except (yaml.YAMLError, ArithmeticError, LookupError, RecursionError, TypeError) as error:
         raise Unreadable("importers.not_yaml", line=_line(error), path=str(path)) from None
     except (AttributeError, ValueError) as error:  # dates and numbers that are none
         raise Unreadable("importers.not_yaml", line=_line(error), path=str(path)) from None
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _line(error: Exception) -> str:
@@ -368,8 +368,8 @@ def _refuse_aliases(root: Any, path: Path) -> None:
         if depth > _DEEPEST_YAML:
             break
         for part in node.value if isinstance(getattr(node, "value", None), list) else ():
-            own = part if isinstance(part, tuple) else (part,)
-            waiting += [(inner, depth + 1) for inner in own]
+            nodes = part if isinstance(part, tuple) else (part,)
+            waiting += [(inner, depth + 1) for inner in nodes]
     raise Unreadable(
         "importers.yaml_too_large",
         most_nodes=_MOST_NODES,

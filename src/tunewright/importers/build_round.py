@@ -42,7 +42,7 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
     """The results of a foreign record, under the round given or a guessed one."""
     if not source.trials:
         raise NotFound("importers.no_ended_trial", origin=source.origin)
-    trials = _numbered(source.trials)
+    trials = _with_numbers(source.trials)
     meaning, taken = _meaning(trials, options.get("means") or {})
     _check_logged(source, objective, trials)
     given_round = options.get("round")
@@ -53,7 +53,7 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
         round, notes = given_round, source.notes
         left_out = frozenset(n for t in trials for n in t.configuration) - set(round.names)
     else:
-        round, notes, left_out, trials = _guessed(source, trials, meaning, options)
+        round, notes, left_out, trials = _guess_round(source, trials, meaning, options)
     placed, problems = [], []
     for trial in trials:
         study = _study_of(round, trial.configuration)
@@ -69,36 +69,36 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
         numbers = {trial.number for trial, _ in placed}
         called = [trial.name for trial in trials if trial.number not in numbers]
         notes = (*notes, Message("imported.no_study", {"trials": called}))
-    made = [_trial(t, study, search, left_out) for t, study in placed]
-    results = Results.from_parts(round, objective, made, meaning=meaning)
+    rows = [_trial(t, study, search, left_out) for t, study in placed]
+    results = Results.from_parts(round, objective, rows, meaning=meaning)
     return replace(results, search=search, notes=(*notes, *taken), imported=True)
 
 
 def position(study: Study, configuration: Mapping[str, Value]) -> dict[str, float]:
     """Where a configuration lies, as far as its values are in the ranges of the study."""
     settings: dict[str, Value] = dict(study.scientific)
-    found: dict[str, float] = {}
+    positions: dict[str, float] = {}
     for h in study.space:
         if h.active(settings) and h.name in configuration:
             value = settings[h.column] = configuration[h.name]
             try:
-                found[h.column] = h.range.unit(value)
+                positions[h.column] = h.range.unit(value)
             except DesignError:
                 continue
-    return found
+    return positions
 
 
 def _meaning(
-    trials: Sequence[ForeignTrial], said: Mapping[str, Any]
+    trials: Sequence[ForeignTrial], declared: Mapping[str, Any]
 ) -> tuple[Meaning, tuple[Message, ...]]:
     """What names mean: as the user declares, else by their usual spelling."""
     names = dict.fromkeys(name for trial in trials for name in trial.configuration)
     metrics = dict.fromkeys(name for trial in trials for name in trial.points)
-    found = with_guesses(Meaning(said), names, metrics)
-    return found, tuple(guess_note(found))
+    meaning = with_guesses(Meaning(declared), names, metrics)
+    return meaning, tuple(guess_note(meaning))
 
 
-def _numbered(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
+def _with_numbers(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
     """Trials under the numbers that they had, or in order where these are not unique."""
     numbers = [trial.number for trial in trials]
     unique = None not in numbers and len(set(numbers)) == len(numbers)
@@ -119,7 +119,7 @@ def _check_logged(source: Source, objective: Objective, trials: Sequence[Foreign
         )
 
 
-def _guessed(
+def _guess_round(
     source: Source, trials: Sequence[ForeignTrial], meaning: Meaning, options: Options
 ) -> tuple[Round, tuple[Message, ...], frozenset[str], list[ForeignTrial]]:
     """A round of guessed roles, its notes, what has no role, and the trials that are whole."""
@@ -160,8 +160,8 @@ def _study_of(round: Round, configuration: Mapping[str, Value]) -> Study | None:
 
 
 def _belongs_nowhere(round: Round, trial: ForeignTrial) -> Message:
-    own = {name: trial.configuration.get(name) for name in round.scientific}
-    return Message("importers.no_study", {"trial": trial.number, "setting": own})
+    setting = {name: trial.configuration.get(name) for name in round.scientific}
+    return Message("importers.no_study", {"trial": trial.number, "setting": setting})
 
 
 def _trial(trial: ForeignTrial, study: Study, search: str, left_out: frozenset[str]) -> Trial:
@@ -187,5 +187,5 @@ def _trial(trial: ForeignTrial, study: Study, search: str, left_out: frozenset[s
 
 def _seed(trial: ForeignTrial, left_out: frozenset[str]) -> int:
     """The trial's seed: as its record has it, or under a name such as `seed`."""
-    found = [trial.seed, *(trial.configuration.get(n) for n in sorted(left_out) if is_seed(n))]
-    return next((abs(s) for s in found if isinstance(s, int) and not isinstance(s, bool)), 0)
+    seeds = [trial.seed, *(trial.configuration.get(n) for n in sorted(left_out) if is_seed(n))]
+    return next((abs(s) for s in seeds if isinstance(s, int) and not isinstance(s, bool)), 0)

@@ -79,10 +79,10 @@ def read_only_database(path: Path) -> Iterator[sqlite3.Connection]:
 
 def existing(path: str | os.PathLike[str], what: str) -> Path:
     """The path, if something is there."""
-    found = Path(path).expanduser()
-    if not found.exists():
-        raise NotFound("importers.no_file", what=what, path=found)
-    return found
+    place = Path(path).expanduser()
+    if not place.exists():
+        raise NotFound("importers.no_file", what=what, path=place)
+    return place
 
 
 def files_below(folder: Path) -> Iterator[Path]:
@@ -114,15 +114,15 @@ def json_lines(path: Path) -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            entry = json.loads(line)
         except (ValueError, RecursionError) as error:
             if place == len(lines) - 1:  # the program was killed while it wrote
                 return
             raise Unreadable(
                 "importers.line_not_json", path=path, line=place + 1, error=error
             ) from None
-        if isinstance(found, dict):
-            yield found
+        if isinstance(entry, dict):
+            yield entry
 
 
 def csv_columns(path: Path) -> dict[str, list[str]]:
@@ -134,8 +134,8 @@ def csv_columns(path: Path) -> dict[str, list[str]]:
     if not rows:
         raise Unreadable("importers.empty_file", path=path)
     _refuse_size(path, len(rows) - 1, len(rows[0]))
-    head = [_unquoted(name) for name in rows[0]]
-    doubled = _doubled_in(head)
+    head = [_unquote(name) for name in rows[0]]
+    doubled = _repeated_names(head)
     if doubled:
         raise Unreadable(
             "importers.doubled_csv_columns", path=path, doubled=", ".join(map(repr, doubled))
@@ -146,7 +146,7 @@ def csv_columns(path: Path) -> dict[str, list[str]]:
                 "importers.csv_row_length", path=path, line=line, cells=len(row), columns=len(head)
             )
     cells = [row for row in rows[1:] if row]
-    return {name: [_unquoted(row[place]) for row in cells] for place, name in enumerate(head)}
+    return {name: [_unquote(row[place]) for row in cells] for place, name in enumerate(head)}
 
 
 def table_columns(path: Path) -> dict[str, list[Any]]:
@@ -206,12 +206,12 @@ def _refuse_size(path: Path, rows: int, columns: int) -> None:
         )
 
 
-def _doubled_in(names: Sequence[str]) -> list[str]:
+def _repeated_names(names: Sequence[str]) -> list[str]:
     """The names that stand there more than once."""
     return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
-def _unquoted(cell: str) -> str:
+def _unquote(cell: str) -> str:
     """A cell without the mark that keeps spreadsheets from running it."""
     return cell[1:] if cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@", "\t", "\r") else cell
 
@@ -246,25 +246,25 @@ def as_value(declared: Range | Value, cell: Any) -> Any:
 
 
 def _among(values: tuple[Value, ...], cell: Any) -> Any:
-    for own in values:
-        if same_value(own, cell):
-            return own
+    for value in values:
+        if same_value(value, cell):
+            return value
     if cell is None:
         return MISSING
-    for own in values:
-        if str(own) == str(cell) or _same_number(own, cell):
-            return own
+    for value in values:
+        if str(value) == str(cell) or _same_number(value, cell):
+            return value
     return MISSING
 
 
-def _same_number(own: Value, cell: Any) -> bool:
+def _same_number(value: Value, cell: Any) -> bool:
     """Whether text is another spelling of a number, or 1 means True."""
-    if isinstance(own, str) or own is None:
+    if isinstance(value, str) or value is None:
         return False
-    if isinstance(own, bool):
+    if isinstance(value, bool):
         return (
             str(cell).lower() in ("true", "1", "1.0")
-            if own
+            if value
             else str(cell).lower()
             in (
                 "false",
@@ -272,7 +272,7 @@ def _same_number(own: Value, cell: Any) -> bool:
                 "0.0",
             )
         )
-    return isinstance(cell, str) and number_or_none(cell) == own
+    return isinstance(cell, str) and number_or_none(cell) == value
 
 
 def columns_in(frame: Any, what: str) -> dict[str, list[Any]]:
@@ -284,25 +284,25 @@ def columns_in(frame: Any, what: str) -> dict[str, list[Any]]:
     if hasattr(frame, "collect") and hasattr(frame, "lazy"):  # a lazy polars frame
         frame = frame.collect()
     if hasattr(frame, "get_columns"):  # polars
-        found = {column.name: column.to_list() for column in frame.get_columns()}
+        columns = {column.name: column.to_list() for column in frame.get_columns()}
     elif hasattr(frame, "iloc"):  # pandas; by place, since two columns may have one name
         names = [str(name) for name in frame.columns]
         _refuse_doubled(names, what)
-        found = {name: frame.iloc[:, place].tolist() for place, name in enumerate(names)}
+        columns = {name: frame.iloc[:, place].tolist() for place, name in enumerate(names)}
     elif isinstance(frame, Mapping):
-        found = {str(name): list(values) for name, values in frame.items()}
+        columns = {str(name): list(values) for name, values in frame.items()}
     elif isinstance(frame, Sequence) and all(isinstance(row, Mapping) for row in frame):
         names = list(dict.fromkeys(str(name) for row in frame for name in row))
-        found = {name: [row.get(name) for row in frame] for name in names}
+        columns = {name: [row.get(name) for row in frame] for name in names}
     else:
         raise DesignError("importers.not_a_frame", what=what, kind=type(frame).__name__)
-    if len({len(values) for values in found.values()}) > 1:
+    if len({len(values) for values in columns.values()}) > 1:
         raise DesignError("importers.unequal_columns", what=what)
-    return found
+    return columns
 
 
 def _refuse_doubled(names: Sequence[str], what: str) -> None:
-    doubled = _doubled_in(names)
+    doubled = _repeated_names(names)
     if doubled:
         raise DesignError("importers.doubled_columns", what=what, doubled=list(doubled))
 
@@ -375,12 +375,12 @@ class Problems:
         """Raise DesignError with all of them, if there are any."""
         if not self._first:
             return
-        found = [self._counted(kind, problem) for kind, problem in self._first.items()]
-        left = len(found) - MOST
+        problems = [self._with_count(kind, problem) for kind, problem in self._first.items()]
+        left = len(problems) - MOST
         more = [Message("problems.more", {"count": left})] if left > 0 else []
-        raise DesignError.several([*found[:MOST], *more])
+        raise DesignError.several([*problems[:MOST], *more])
 
-    def _counted(self, kind: str, problem: Message) -> Message:
+    def _with_count(self, kind: str, problem: Message) -> Message:
         """The problem, with the number of other rows that have it."""
         if kind not in self._more:
             return problem

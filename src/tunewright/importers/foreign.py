@@ -92,39 +92,40 @@ def plain_value(value: Any) -> Value:
     return storable(value, _LONGEST_VALUE)
 
 
-def flattened(settings: Mapping[Any, Any]) -> dict[str, Value]:
+def flat_settings(settings: Mapping[Any, Any]) -> dict[str, Value]:
     """Nested settings under dotted names, with plain names and values.
 
-    >>> flattened({"optimizer": {"lr": 0.1, "betas": [0.9, 0.99]}, "seed": 1})
+    >>> flat_settings({"optimizer": {"lr": 0.1, "betas": [0.9, 0.99]}, "seed": 1})
     {'optimizer.lr': 0.1, 'optimizer.betas': '[0.9, 0.99]', 'seed': 1}
     """
-    found: dict[str, Value] = {}
+    flat: dict[str, Value] = {}
     waiting: list[tuple[str, Any, int]] = [("", settings, 0)]  # the next one last
-    while waiting and len(found) < _MOST_SETTINGS:
+    while waiting and len(flat) < _MOST_SETTINGS:
         prefix, value, depth = waiting.pop()
         if isinstance(value, Mapping) and (value or not prefix) and depth < _DEEPEST:
             inner = itertools.islice(value.items(), _MOST_SETTINGS)
             below = [
-                (f"{prefix}.{key}" if prefix else str(key), own, depth + 1) for key, own in inner
+                (f"{prefix}.{key}" if prefix else str(key), nested, depth + 1)
+                for key, nested in inner
             ]
             waiting += reversed(below)
         else:
-            found[_free(found, plain_name(prefix))] = plain_value(value)
-    return found
+            flat[_free(flat, plain_name(prefix))] = plain_value(value)
+    return flat
 
 
-def _free(found: Mapping[str, Any], name: str) -> str:
-    while name in found:
+def _free(taken: Mapping[str, Any], name: str) -> str:
+    while name in taken:
         name = name[: LONGEST_NAME - 1] + "_"
-        if name in found and len(name) == LONGEST_NAME:
-            name = name[:-8] + f"{len(found):08d}"
+        if name in taken and len(name) == LONGEST_NAME:
+            name = name[:-8] + f"{len(taken):08d}"
     return name
 
 
-def parsed(text: str) -> Value:
+def parse_value(text: str) -> Value:
     """The value that a text means, in a file that holds nothing but text.
 
-    >>> [parsed(t) for t in ("0.1", "12", "True", "adam", "", "None", "nan")]
+    >>> [parse_value(t) for t in ("0.1", "12", "True", "adam", "", "None", "nan")]
     [0.1, 12, True, 'adam', None, None, 'nan']
     """
     bare = text.strip()
@@ -189,13 +190,13 @@ class PointsInOrder:
         """Begin without any."""
         self._stepped = stepped
         self._beside: PointsInOrder | None = None
-        self._found: dict[str, tuple[list[int], list[float]]] = {}
+        self._points: dict[str, tuple[list[int], list[float]]] = {}
 
     def add(self, metric: str, step: int, value: float) -> None:
         """Add one point; of several at one step the last counts. No step is beyond 2**53."""
         if abs(step) > LARGEST_INTEGER:
             return
-        steps, values = self._found.setdefault(plain_name(metric), ([], []))
+        steps, values = self._points.setdefault(plain_name(metric), ([], []))
         steps.append(step)
         values.append(value)
 
@@ -210,18 +211,18 @@ class PointsInOrder:
         """Add final values at the last step of all curves, for metrics without a curve."""
         last = max((max(steps) for steps, _ in self.points().values()), default=1)
         for metric, value in metrics:
-            if plain_name(metric) not in self._found:
+            if plain_name(metric) not in self._points:
                 self.add(metric, last, value)
 
     def points(self) -> Points:
         """What was collected."""
         if self._stepped:
-            return self._found
+            return self._points
         return {
             metric: (list(range(1, len(steps) + 1)), values)
             if len(steps) > 1 and len(set(steps)) == 1
             else (steps, values)
-            for metric, (steps, values) in self._found.items()
+            for metric, (steps, values) in self._points.items()
         }
 
 
@@ -231,18 +232,20 @@ def uncertain(points: Points) -> Spreads:
     >>> uncertain({"e": ([1, 2], [0.5, 0.4]), "e_sd": ([2], [0.1]), "e_n": ([2], [25])})
     {'e': ([nan, 0.1], [0, 25])}
     """
-    found: Spreads = {}
+    spreads: Spreads = {}
     for name, (steps, _) in points.items():
         beside = [points[f"{name}{suffix}"] for suffix in SUFFIXES if f"{name}{suffix}" in points]
         if not beside:
             continue
         counts = points.get(f"{name}{COUNT}", ((), ()))
-        sds, ns = ({int(s): v for s, v in zip(*one, strict=True)} for one in (beside[0], counts))
+        sds, ns = (
+            {int(s): v for s, v in zip(*curve, strict=True)} for curve in (beside[0], counts)
+        )
         known = [sds.get(int(step), math.nan) for step in steps]
         sd = [each if math.isfinite(each) and each >= 0 else math.nan for each in known]
         n = [ns.get(int(step), 0) for step in steps]
-        found[name] = sd, [int(each) if math.isfinite(each) and each >= 1 else 0 for each in n]
-    return found
+        spreads[name] = sd, [int(each) if math.isfinite(each) and each >= 1 else 0 for each in n]
+    return spreads
 
 
 def no_reason(source: str, state: str) -> Message:

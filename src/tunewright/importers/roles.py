@@ -57,42 +57,42 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
     return list(seen.values())
 
 
-def listed(values: Sequence[Value]) -> Choice:
+def choice_of(values: Sequence[Value]) -> Choice:
     """A choice of these values, numbers in order of size."""
     once = _distinct(values)
     return Choice(tuple(sorted(once) if all(map(is_number, once)) else once))  # type: ignore[type-var]
 
 
-def guessed_range(values: Sequence[Value]) -> Range:
+def guess_range(values: Sequence[Value]) -> Range:
     """The range that values of several trials seem to be drawn from; two different ones at least.
 
     Numbers that come back again and again are a list. Others are a range on the scale on which they
     lie most evenly, a little wider than what was seen: by the average gap between neighbours, which
     is how far the ends of a range lie beyond the extremes of so many draws, on average.
 
-    >>> print(guessed_range([1e-4, 1e-3, 1e-2, 1e-1]), guessed_range([32, 64, 32, 64]))
+    >>> print(guess_range([1e-4, 1e-3, 1e-2, 1e-1]), guess_range([32, 64, 32, 64]))
     log(1e-05, 1) choice(32, 64)
     """
     once = _distinct(values)
     if not all(map(is_number, once)):
-        return listed(values)
+        return choice_of(values)
     if len(once) <= _MOST_LISTED and 2 * len(once) <= len(values):
-        return listed(values)
+        return choice_of(values)
     for kind in kinds().values():
         if (known := kind.guess(once)) is not None:
             return known
     numbers = sorted(float(value) for value in once)  # type: ignore[arg-type]
     whole = all(isinstance(value, int) for value in once)
     try:
-        found = _integers(numbers) if whole else _fractions(numbers)
+        guess = _integers(numbers) if whole else _fractions(numbers)
     except (DesignError, ArithmeticError, ValueError):  # at the limits of what a float can hold
-        return listed(values)
-    return found if found.low <= numbers[0] and numbers[-1] <= found.high else listed(values)
+        return choice_of(values)
+    return guess if guess.low <= numbers[0] and numbers[-1] <= guess.high else choice_of(values)
 
 
 def _integers(numbers: Sequence[float]) -> Integers:
     on_log = _evenest(numbers) is _log
-    low, high = _widened(numbers, _log if on_log else _same, math.exp if on_log else _same)
+    low, high = _widen(numbers, _log if on_log else _same, math.exp if on_log else _same)
     least = 1 if numbers[0] >= 1 else 0 if numbers[0] >= 0 else -math.inf
     bounds = max(math.floor(low), least), math.ceil(high)
     return Integers(int(bounds[0]), int(bounds[1]), log=on_log)
@@ -101,14 +101,14 @@ def _integers(numbers: Sequence[float]) -> Integers:
 def _fractions(numbers: Sequence[float]) -> Linear | Log | LogFromOne:
     scale = _evenest(numbers)
     if scale is _log:
-        low, high = _widened(numbers, _log, math.exp)
+        low, high = _widen(numbers, _log, math.exp)
         return Log(_two_digits(low, math.floor), _two_digits(high, math.ceil))
     if scale is _log_from_one:
         # one minus the value, so that the digits of 0.999 are kept
-        far, near = (1 - x for x in _widened(numbers, _log_from_one, lambda y: 1 - math.exp(-y)))
+        far, near = (1 - x for x in _widen(numbers, _log_from_one, lambda y: 1 - math.exp(-y)))
         low, high = 1 - _two_digits(far, math.ceil), 1 - _two_digits(near, math.floor)
         return LogFromOne(min(low, numbers[0]), max(high, numbers[-1]))
-    low, high = _widened(numbers, _same, _same)
+    low, high = _widen(numbers, _same, _same)
     low, high = _two_digits(low, math.floor), _two_digits(high, math.ceil)
     if numbers[0] >= 0:
         low = max(low, 0.0)  # what was never negative, such as dropout, is not searched below zero
@@ -149,7 +149,7 @@ def _unevenness(placed: Sequence[float]) -> float:
     return max(abs((x - low) / span - place / last) for place, x in enumerate(placed))
 
 
-def _widened(numbers: Sequence[float], to: _Scale, back: _Scale) -> tuple[float, float]:
+def _widen(numbers: Sequence[float], to: _Scale, back: _Scale) -> tuple[float, float]:
     low, high = to(numbers[0]), to(numbers[-1])
     gap = (high - low) / (len(numbers) - 1)
     return back(low - gap), back(high + gap)
@@ -260,35 +260,35 @@ class _Guessing:
         self, names: Sequence[str], trials: Sequence[ForeignTrial]
     ) -> dict[str, Range]:
         """The scientific hyperparameters with their values; every trial must have one."""
-        found = {}
+        ranges = {}
         for name in names:
             if self.roles.get(name) == "scientific":
                 self._note_lacking(name, trials)
-                found[name] = self.scientific(name, trials)
-        return found
+                ranges[name] = self.scientific(name, trials)
+        return ranges
 
     def few_lacking(
         self, remaining: int, count: int
     ) -> tuple[list[str], list[ForeignTrial]] | None:
         """The unexplained names that fewest trials lack, and these trials, if they are few."""
-        found: tuple[list[str], list[ForeignTrial]] | None = None
+        fewest: tuple[list[str], list[ForeignTrial]] | None = None
         for name, (lacking, of) in self.unexplained.items():
-            said = name in self.roles or name in self.chosen
-            most = of // 2 if said else max(1, of // _FEW)
+            declared = name in self.roles or name in self.chosen
+            most = of // 2 if declared else max(1, of // _FEW)
             left = remaining - len(lacking)
             if len(lacking) > most or 2 * len(lacking) >= of or 2 * left < count:
                 continue
-            if found is None or len(lacking) < len(found[1]):
-                found = [name], lacking
-            elif {id(t) for t in lacking} == {id(t) for t in found[1]}:
-                found[0].append(name)
-        return found
+            if fewest is None or len(lacking) < len(fewest[1]):
+                fewest = [name], lacking
+            elif {id(t) for t in lacking} == {id(t) for t in fewest[1]}:
+                fewest[0].append(name)
+        return fewest
 
     def refuse_ignored(self) -> None:
         """Refuse every role and range that the user declared and the round would not have."""
         problems: list[Message | None] = [
-            *(self._ignored(name, "roles", str(role)) for name, role in self.roles.items()),
-            *(self._ignored(name, "ranges", str(r)) for name, r in self.chosen.items()),
+            *(self._without_effect(name, "roles", str(role)) for name, role in self.roles.items()),
+            *(self._without_effect(name, "ranges", str(r)) for name, r in self.chosen.items()),
         ]
         for name in self.chosen:
             if self.roles.get(name) in ("fixed", "left_out"):
@@ -298,15 +298,17 @@ class _Guessing:
                         {"name": name, "chosen": str(self.chosen[name]), "roles": self.roles[name]},
                     )
                 )
-        found = list({str(one): one for one in problems if one is not None}.values())
-        if found:
-            raise DesignError.several(found)
+        messages = list(
+            {str(problem): problem for problem in problems if problem is not None}.values()
+        )
+        if messages:
+            raise DesignError.several(messages)
 
-    def _ignored(self, name: str, what: str, said: str) -> Message | None:
+    def _without_effect(self, name: str, what: str, option: str) -> Message | None:
         """Why the round would not have what the user declared; None if it has."""
         if self.roles.get(name) == "left_out":
             return None
-        facts: dict[str, Any] = {"what": what, "name": name, "declared": said}
+        facts: dict[str, Any] = {"what": what, "name": name, "declared": option}
         if name in self.unexplained:
             lacking, of = self.unexplained[name]
             called = [trial.name for trial in lacking]
@@ -326,33 +328,33 @@ class _Guessing:
         if name in self.chosen:
             return self.chosen[name]
         values = _values(name, trials)
-        found = self.declared.get(name)
-        if found is not None and found.choices is None and len(_distinct(values)) > _MANY:
-            return found
-        return listed(values)
+        declared = self.declared.get(name)
+        if declared is not None and declared.choices is None and len(_distinct(values)) > _MANY:
+            return declared
+        return choice_of(values)
 
     def declare(
-        self, trials: Sequence[ForeignTrial], names: Sequence[str], settled: frozenset[str]
+        self, trials: Sequence[ForeignTrial], names: Sequence[str], known: frozenset[str]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """What these trials searched and what was fixed for them all, conditionals nested."""
         searched: dict[str, Any] = {}
         fixed: dict[str, Any] = {}
         everywhere = [n for n in names if all(n in t.configuration for t in trials)]
         for name in everywhere:
-            if name in settled:
+            if name in known:
                 continue
             values = _values(name, trials)
             if self._searches(name, values):
                 searched[name] = self._range_of(name, values)
             else:
                 fixed[name] = values[0]
-        choices = {n: _distinct(_values(n, trials)) for n in everywhere if n in settled}
+        choices = {n: _distinct(_values(n, trials)) for n in everywhere if n in known}
         lists = {n: choices_of(d) for n, d in searched.items()}
         choices |= {n: list(values) for n, values in lists.items() if values is not None}
         choices = dict(itertools.islice(choices.items(), _MOST_PARENTS))
         families: dict[str, list[str]] = {}
         for name in names:
-            if name in everywhere or name in settled:
+            if name in everywhere or name in known:
                 continue
             parent = _parent(name, choices, trials)
             if parent is None:
@@ -375,10 +377,10 @@ class _Guessing:
         """Put the children under the values of their parent at which trials have them."""
         under: list[tuple[Value, dict[str, Any], dict[str, Any]]] = []
         for value in values:
-            own = [t for t in trials if _key(t.configuration[parent]) == _key(value)]
-            have = [c for c in children if any(c in t.configuration for t in own)]
-            found = self.declare(own, have, frozenset()) if own else ({}, {})
-            under.append((value, *found))
+            members = [t for t in trials if _key(t.configuration[parent]) == _key(value)]
+            have = [c for c in children if any(c in t.configuration for t in members)]
+            nested = self.declare(members, have, frozenset()) if members else ({}, {})
+            under.append((value, *nested))
         if any(below for _, below, _ in under):
             searched[parent] = Given(tuple((value, below) for value, below, _ in under))
         if any(below for _, _, below in under):
@@ -392,36 +394,36 @@ class _Guessing:
                     "importers.fixed_but_varies", name=name, count=len(_distinct(values))
                 )
             return False
-        found = self.chosen.get(name) or self.declared.get(name)
-        if found is not None and found.choices is not None:
-            return len(found.choices) > 1 or several
-        return found is not None or several
+        range = self.chosen.get(name) or self.declared.get(name)
+        if range is not None and range.choices is not None:
+            return len(range.choices) > 1 or several
+        return range is not None or several
 
     def _range_of(self, name: str, values: Sequence[Value]) -> Range:
         self.varied.append(name)
-        found = self.chosen.get(name)
-        if found is None and name in self.declared:
-            found = self.declared[name]
-        if found is None:
-            found = guessed_range(values)
-            if found.choices is None:
+        range = self.chosen.get(name)
+        if range is None and name in self.declared:
+            range = self.declared[name]
+        if range is None:
+            range = guess_range(values)
+            if range.choices is None:
                 self.seen.append(name)
-        return found
+        return range
 
     def notes(self, meaning: Meaning, left_out: Sequence[str]) -> tuple[Message, ...]:
         """What was guessed."""
-        found = []
+        notes = []
         if self.seen:
-            found.append(Message("imported.range_guessed", {"names": list(self.seen)}))
+            notes.append(Message("imported.range_guessed", {"names": list(self.seen)}))
         if self.unexplained:
-            found.append(Message("imported.unexplained", {"names": list(self.unexplained)}))
+            notes.append(Message("imported.unexplained", {"names": list(self.unexplained)}))
         labels = [name for name in left_out if name not in self.roles]
         if labels:
-            found.append(Message("imported.labels", {"names": labels}))
+            notes.append(Message("imported.labels", {"names": labels}))
         steps = meaning.name("max_train_steps")
         if steps in self.varied:
-            found.append(Message("imported.length_varies", {"name": steps}))
-        return tuple(found)
+            notes.append(Message("imported.length_varies", {"name": steps}))
+        return tuple(notes)
 
 
 def _refuse(names: Sequence[str], roles: Mapping[str, Any], ranges: Mapping[str, Any]) -> None:
@@ -453,10 +455,10 @@ def _refuse(names: Sequence[str], roles: Mapping[str, Any], ranges: Mapping[str,
 
 
 def _range(name: str, given_range: Any) -> Range:
-    found = as_range(given_range)
-    if found is None:
+    range = as_range(given_range)
+    if range is None:
         raise DesignError("importers.not_a_range", name=name, given=given_range)
-    return found
+    return range
 
 
 def _whole(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
@@ -470,7 +472,8 @@ def _whole(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
     return [
         t
         for t in trials
-        if (own := frozenset(t.configuration)) in shapes or not any(own < other for other in shapes)
+        if (names := frozenset(t.configuration)) in shapes
+        or not any(names < other for other in shapes)
     ]
 
 

@@ -29,9 +29,9 @@ from tunewright.importers.files import (
 from tunewright.importers.foreign import (
     Points,
     PointsInOrder,
-    flattened,
+    flat_settings,
     number_or_none,
-    parsed,
+    parse_value,
     plain_name,
     whole_or_none,
 )
@@ -55,10 +55,10 @@ class RecordedRun:
 
 def source_of(path: str | os.PathLike[str]) -> Source:
     """Which tool wrote what lies there; NotFound where nothing of a known kind does."""
-    found = existing(path, "runs")
-    if found.is_file():
-        return _file_kind(found)
-    for file in files_below(found):
+    place = existing(path, "runs")
+    if place.is_file():
+        return _file_kind(place)
+    for file in files_below(place):
         if EVENTS in file.name:
             return "tensorboard"
         if file.suffix == ".wandb" or file.name == "wandb-summary.json":
@@ -69,19 +69,19 @@ def source_of(path: str | os.PathLike[str]) -> Source:
             return "mlflow"
         if file.suffix == ".db" and _file_kind(file) in ("trackio", "mlflow"):
             return _file_kind(file)
-    if any(file.suffix.lower() in _TABLES for file in found.iterdir() if file.is_file()):
+    if any(file.suffix.lower() in _TABLES for file in place.iterdir() if file.is_file()):
         return "table"
-    raise NotFound("importers.no_runs", path=found)
+    raise NotFound("importers.no_runs", path=place)
 
 
 def recorded_runs(path: str | os.PathLike[str], source: Source | None = None) -> list[RecordedRun]:
     """The runs of a source, in its order."""
-    found = existing(path, "runs")
-    kind = source or source_of(found)
-    with reading(found, "recorded runs"):
-        runs = list(_READERS[kind](found))
+    place = existing(path, "runs")
+    kind = source or source_of(place)
+    with reading(place, "recorded runs"):
+        runs = list(_READERS[kind](place))
     if not runs:
-        raise NotFound("importers.no_runs", path=found)
+        raise NotFound("importers.no_runs", path=place)
     return runs
 
 
@@ -107,11 +107,11 @@ def _file_kind(path: Path) -> Source:
 
 def _tensorboard_runs(path: Path) -> Iterator[RecordedRun]:
     root = path.parent if path.is_file() else path
-    read = _tensorboard._merged(_tensorboard._read(root))
-    for name, found in read.items():
-        trial = _tensorboard._trial(name, found, "")
-        shown = root.resolve().name if name == "." else name
-        yield RecordedRun(shown, trial.points, trial.configuration, trial.status)
+    read = _tensorboard._merge_sessions(_tensorboard._read(root))
+    for name, folder in read.items():
+        trial = _tensorboard._trial(name, folder, "")
+        run_name = root.resolve().name if name == "." else name
+        yield RecordedRun(run_name, trial.points, trial.configuration, trial.status)
 
 
 def _wandb_runs(path: Path) -> Iterator[RecordedRun]:
@@ -121,11 +121,15 @@ def _wandb_runs(path: Path) -> Iterator[RecordedRun]:
 
 
 def _mlflow_runs(path: Path) -> Iterator[RecordedRun]:
-    found = [path] if path.is_file() else [one for one in files_below(path) if one.suffix == ".db"]
-    read = _mlflow._in_database(found[0]) if found else _mlflow._in_folder(path)
+    databases = (
+        [path] if path.is_file() else [file for file in files_below(path) if file.suffix == ".db"]
+    )
+    read = _mlflow._in_database(databases[0]) if databases else _mlflow._in_folder(path)
     for _, runs in read.values():
         for run in runs:
-            settings = {plain_name(name): parsed(value) for name, value in run.parameters.items()}
+            settings = {
+                plain_name(name): parse_value(value) for name, value in run.parameters.items()
+            }
             yield RecordedRun(run.name, run.points.points(), settings, run.state.lower())
 
 
@@ -167,10 +171,10 @@ def table_runs(
     if not columns:
         raise Unreadable("importers.empty_file", path=path)
     by_lower = {str(column).strip().lower(): column for column in columns}
-    steps = next((by_lower[one] for one in STEPS if one in by_lower), None)
-    who = next((by_lower[one] for one in _NAMES if one in by_lower), None)
-    long = all(one in by_lower for one in _LONG)
-    metric, value = (by_lower.get(one) for one in _LONG)
+    steps = next((by_lower[spelling] for spelling in STEPS if spelling in by_lower), None)
+    who = next((by_lower[spelling] for spelling in _NAMES if spelling in by_lower), None)
+    long = all(spelling in by_lower for spelling in _LONG)
+    metric, value = (by_lower.get(spelling) for spelling in _LONG)
     runs: dict[str, PointsInOrder] = {}
     counted: dict[tuple[str, str], int] = {}
     rows = len(next(iter(columns.values())))
@@ -190,8 +194,8 @@ def table_runs(
             if step is None:  # an epoch with a fraction
                 step = count
             points.add(column, step, number)
-    for run, found in runs.items():
-        yield RecordedRun(plain_name(run), found.points(), flattened({}))
+    for run, run_points in runs.items():
+        yield RecordedRun(plain_name(run), run_points.points(), flat_settings({}))
 
 
 _READERS = {

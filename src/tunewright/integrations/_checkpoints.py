@@ -8,8 +8,9 @@ the newest whole one, and those whose snapshot is gone are removed.
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tunewright.execution.training_run import Run
 from tunewright.messages import Message
 
 _NAMED = "checkpoint"  # in the state of a snapshot: where the library's own stands
+_NUMBER = re.compile(r"\d+")
 
 
 class Checkpoints:
@@ -42,8 +44,8 @@ class Checkpoints:
             self._looked = True
             state = None if self._run.alone else self._run.restored
             if isinstance(state, dict) and isinstance(state.get(_NAMED), str):
-                found = self._run.folder / state[_NAMED]
-                self._latest = found if found.exists() else None
+                checkpoint = self._run.folder / state[_NAMED]
+                self._latest = checkpoint if checkpoint.exists() else None
                 if self._latest is None:
                     self._run.resumed_at(0)
         return self._latest
@@ -88,26 +90,34 @@ class Checkpoints:
         if not first and self._run.stop_asked:
             raise Stopped(Message("stopped.after_saving", {"step": step}))
 
-    def keep(self, step: int, path: Path) -> Ended | None:
-        """Save a snapshot that names a whole checkpoint; returns what this ended the trial with."""
+    def keep(self, step: int, path: Path, also: Iterable[str] = ()) -> Ended | None:
+        """Save a snapshot that names a whole checkpoint; returns what this ended the trial with.
+
+        Older checkpoints beside it are removed, those called as in `also` excepted.
+        """
         ended: Ended | None = None
         relative = path.relative_to(self._run.folder).as_posix()
         try:
             self._run.save({_NAMED: relative}, step=step)
         except Ended as error:
             ended = error
-        self._tidy(path)
+        self._tidy(path, also)
         return ended
 
-    def _tidy(self, newest: Path) -> None:
-        """Remove checkpoints whose snapshots are gone: the last two and the best ones stay."""
-        stay = {newest.name}
-        for one in snapshot.listed(self._run.folder / SNAPSHOTS):
-            state = snapshot.load(one)
+    def _tidy(self, newest: Path, also: Iterable[str]) -> None:
+        """Remove checkpoints whose snapshots are gone: the last two and the best ones stay.
+
+        Other files may stand in the folder, which can be the trial's: a checkpoint is called as the
+        newest one but for its number.
+        """
+        stay = {newest.name, *also}
+        for saved in snapshot.listed(self._run.folder / SNAPSHOTS):
+            state = snapshot.load(saved)
             if isinstance(state, dict) and isinstance(state.get(_NAMED), str):
                 stay.add(Path(state[_NAMED]).name)
+        kind = _NUMBER.sub("", newest.name)
         for path in newest.parent.iterdir():
-            if path.name not in stay:
+            if path.name not in stay and _NUMBER.sub("", path.name) in (kind, f".{kind}.partial"):
                 _remove(path)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import numbers
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tunewright.errors import WorkloadError
 from tunewright.execution.current_run import Printing, current_run
 from tunewright.execution.handle import Control, Handle
+from tunewright.execution.reported_values import plain_values
 from tunewright.execution.training_run import Run
 from tunewright.measured import Measured, paired
 
@@ -44,11 +45,11 @@ def measured(values: Mapping[str, Any] | None) -> dict[str, Any]:
     >>> measured({"loss": 0.5, "note": "warm", "flag": True, "step": 3})
     {'loss': 0.5}
     """
-    kept = {str(n): value for n, value in (values or {}).items() if n != "step" and _is(value)}
-    return paired(kept)
+    numeric = {str(n): v for n, v in (values or {}).items() if n != "step" and _is_number(v)}
+    return paired(numeric)
 
 
-def _is(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     if isinstance(value, bool):
         return False
     if isinstance(value, Measured):
@@ -89,26 +90,26 @@ def from_all_ranks(values: Mapping[str, Any]) -> dict[str, Any]:
 
     Every rank must call it.
     """
-    own = dict(values)
+    values = dict(values)
     group = _group()
     if group is None:
-        return own
-    every: list[Any] = [None] * group.get_world_size()
-    group.all_gather_object(every, own)
+        return values
+    by_rank: list[Any] = [None] * group.get_world_size()
+    group.all_gather_object(by_rank, values)
     different = {
-        name: [one.get(name) for one in every]
-        for name in own
-        if any(one.get(name) != own[name] for one in every)
+        name: [of_rank.get(name) for of_rank in by_rank]
+        for name in values
+        if any(of_rank.get(name) != values[name] for of_rank in by_rank)
     }
-    return own | different
+    return values | different
 
 
 def stop_here(run: Run) -> bool:
     """Whether the trial was asked to stop on any rank; every rank must call it."""
-    asked = any_rank(run.stop_asked)
-    if asked and not run.stop_asked:
+    stop = any_rank(run.stop_asked)
+    if stop and not run.stop_asked:
         ask_stop(run)  # another rank heard of it first
-    return asked
+    return stop
 
 
 def ask_stop(run: Run) -> None:
@@ -122,10 +123,26 @@ def assigned_eval_every(run: Run) -> int | None:
     return Control(run).given[0].eval_every if isinstance(run, Handle) else None
 
 
-def of_optimizer(optimizer: Any) -> dict[str, Any]:
-    """What a torch optimizer really uses in its first group, by the names of its options."""
-    groups = getattr(optimizer, "param_groups", None) or [{}]
-    options = {name: value for name, value in groups[0].items() if name != "params"}
-    if "initial_lr" in options:  # before a schedule scaled it
-        options["lr"] = options.pop("initial_lr")
-    return {"name": type(optimizer).__name__, **options}
+def optimizer_values(optimizers: Iterable[Any]) -> dict[str, Any]:
+    """What torch optimizers really use: the options of the first group, and others that differ.
+
+    Ask for it once training has begun, since a program may set its rates in the loop. The first
+    optimizer is `optimizer`, the next `optimizer2`; another group of parameters is `group2`.
+    """
+    values: dict[str, Any] = {}
+    for count, optimizer in enumerate(optimizers, 1):
+        groups = getattr(optimizer, "param_groups", None) or [{}]
+        first = _options(groups[0])
+        wrapped = getattr(optimizer, "optimizer", optimizer)  # by Accelerate
+        options = {"name": type(wrapped).__name__, **first}
+        for number, group in enumerate(groups[1:], 2):
+            if other := {n: v for n, v in _options(group).items() if v != first.get(n)}:
+                options[f"group{number}"] = other
+        values["optimizer" if count == 1 else f"optimizer{count}"] = options
+    return plain_values(values)
+
+
+def _options(group: Mapping[str, Any]) -> dict[str, Any]:
+    """A group's options; its rate is that before a schedule scaled it."""
+    unscaled = {"lr": group["initial_lr"]} if "initial_lr" in group else {}
+    return {n: v for n, v in group.items() if n not in ("params", "initial_lr")} | unscaled

@@ -19,10 +19,12 @@ from typing import Any
 from tunewright.execution.training_run import Run
 from tunewright.integrations._checkpoints import Checkpoints, save_due
 from tunewright.integrations._library import (
+    from_all_ranks,
     handle,
     library,
     listen,
     measured,
+    optimizer_values,
     stop_here,
 )
 
@@ -46,6 +48,7 @@ class _Tracks:
         super().__init__()
         self.run = run
         self._checkpoints = Checkpoints(run, FOLDER)
+        self._reported = False
 
     @property
     def tracker(self) -> Run:
@@ -71,10 +74,10 @@ class _Tracks:
     def resume(self, accelerator: Any) -> int:
         """Load the state of an earlier attempt; returns how many updates it has had."""
         listen(self.run)  # `start` is called on rank 0 alone
-        found = self._checkpoints.latest
-        if found is None:
+        latest = self._checkpoints.latest
+        if latest is None:
             return 0
-        accelerator.load_state(str(found))
+        accelerator.load_state(str(latest))
         return self.run.start_step
 
     def save_if_due(self, accelerator: Any, step: int, steps: int) -> None:
@@ -84,6 +87,11 @@ class _Tracks:
         """
         if self.run.alone:
             return
+        if not self._reported:
+            self._reported = True
+            # Accelerate names no other place where it keeps what it prepared
+            prepared = getattr(accelerator, "_optimizers", [])
+            self.run.applied(from_all_ranks(optimizer_values(prepared)))
         if stop_here(self.run) or save_due(step, steps):
             first, wait = accelerator.is_main_process, accelerator.wait_for_everyone
             self._checkpoints.write(

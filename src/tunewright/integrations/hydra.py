@@ -105,7 +105,7 @@ class _Sweeps:
         ranges = {o.get_key_element(): _range_of(o) for o in given if o.is_sweep_override()}
         if not ranges:
             raise DesignError("hydra.no_sweep", arguments=arguments)
-        plain = [one.input_line for one in given if not one.is_sweep_override()]
+        plain = [override.input_line for override in given if not override.is_sweep_override()]
         options = self.options
         round = Round(
             name=options.round,
@@ -130,7 +130,7 @@ class _Sweeps:
         try:
             with bound(run):
                 (done,) = self._launcher.launch([job], initial_job_idx=number)
-                used = _composed(done.cfg, trial.configuration)
+                used = _composed_values(done.cfg, trial.configuration)
                 trial.account.take(Applied(*_names(trial), plain_values(used)))
                 self._record(run, done.return_value, objective)
                 run.flush()
@@ -146,8 +146,8 @@ class _Sweeps:
     def _record(self, run: Run, value: Any, objective: Objective) -> None:
         """Log what the task returned: the objective, or several metrics by name."""
         metrics = value if isinstance(value, Mapping) else {objective.metric: value}
-        if found := measured(metrics):
-            run.log(max(run.step, 1), found)
+        if numeric := measured(metrics):
+            run.log(max(run.step, 1), numeric)
 
 
 def _range_of(override: Any) -> Any:
@@ -174,20 +174,22 @@ def _handle(trial: Asked, objective: Objective) -> Run:
     """The handle that the task finds with `tw.current_run()`."""
     claim = trial.account.claim
 
-    own = Assignment(
+    assignment = Assignment(
         *(claim.trial, claim.attempt, claim.number, ""),
         configuration=trial.configuration,
         seed=claim.seed,
         split_seed=claim.split_seed,
         folder=trial.folder,
     )
-    run = Handle(own, objective, Meaning(), trial.take)
+    run = Handle(assignment, objective, Meaning(), trial.take)
     Control(run).announce()  # with the step that it resumes from: earlier points stay
     return run
 
 
-def _composed(config: Any, names: Mapping[str, Any]) -> dict[str, Any]:
+def _composed_values(config: Any, names: Mapping[str, Any]) -> dict[str, Any]:
     """What Hydra composed for these hyperparameters."""
     omegaconf = library("omegaconf", "hydra-core").OmegaConf
-    found = {name: omegaconf.select(config, name) for name in names} if config is not None else {}
-    return {name: value for name, value in found.items() if value is not None}
+    if config is None:
+        return {}
+    values = {name: omegaconf.select(config, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}

@@ -38,19 +38,17 @@ class _Reports:
         super().__init__()
         self.run = run
         self._checkpoints = Checkpoints(run, FOLDER)
-        self._stopping = False
+        self._reported = False
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Report the optimizer's values, and load the state of an earlier attempt."""
+        """Report what `fit` received, and load the state of an earlier attempt."""
         if self.run.alone:
             return
         listen(self.run)
-        optimizer = self.model.optimizer
-        used = {"optimizer": optimizer.get_config(), **dict(self.params or {})}
-        self.run.applied(used)
-        if (found := self._checkpoints.latest) is not None:
-            optimizer.build(self.model.trainable_variables)
-            self.model.load_weights(str(found / _WEIGHTS))
+        self.run.applied(dict(self.params or {}))
+        if (latest := self._checkpoints.latest) is not None:
+            self.model.optimizer.build(self.model.trainable_variables)
+            self.model.load_weights(str(latest / _WEIGHTS))
             if steps := self._steps_per_epoch():
                 # as keras.callbacks.BackupAndRestore does
                 self.model._initial_epoch = self.run.start_step // steps
@@ -59,6 +57,9 @@ class _Reports:
         """Log the means of the epoch so far; end where the last epoch would have ended."""
         if self.run.alone:
             return
+        if not self._reported:  # by now callbacks have set the learning rate
+            self._reported = True
+            self.run.applied({"optimizer": self.model.optimizer.get_config()})
         step = self._step()
         self.run.log(step, measured(logs))
         total = self._total()
@@ -76,7 +77,7 @@ class _Reports:
         self.run.log(step, validated)
         total = self._total()
         # a checkpoint that was due during the epoch is saved at its end
-        if any(save_due(one, total) for one in range(max(before, 0) + 1, step + 1)):
+        if any(save_due(earlier, total) for earlier in range(max(before, 0) + 1, step + 1)):
             self._save(step)
 
     def on_train_end(self, logs: Any = None) -> None:

@@ -26,11 +26,11 @@ from tunewright.integrations._library import (
     library,
     listen,
     measured,
-    of_optimizer,
+    optimizer_values,
 )
 
 FOLDER = "lightning"  # of checkpoints, in the folder of the trial
-_OWN_FOLDER = "checkpoints"  # of the user's ModelCheckpoint, where it names no folder
+_USERS_FOLDER = "checkpoints"  # of the user's ModelCheckpoint, where it names no folder
 
 
 def callback(run: Run | None = None) -> Any:
@@ -84,45 +84,48 @@ class _Reports:
         super().__init__()
         self.run = run
         self._checkpoints = Checkpoints(run, FOLDER)
+        self._reported = False
 
     @property
     def checkpoint(self) -> str | None:
         """The checkpoint to resume from, for `fit(ckpt_path=...)`; None at a fresh start."""
-        found = self._checkpoints.latest
-        return None if found is None else str(found)
+        latest = self._checkpoints.latest
+        return None if latest is None else str(latest)
 
     def setup(self, trainer: Any, module: Any, stage: str) -> None:
         """Add the logger, unless one is there; give each trial's ModelCheckpoint its own folder."""
         if not self.run.alone:
-            for one in trainer.checkpoint_callbacks:
+            for saver in trainer.checkpoint_callbacks:
                 # else trials write into one folder, and a resumed one forgets its best checkpoint
-                if getattr(one, "dirpath", "") is None:
-                    one.dirpath = str(self.run.folder / _OWN_FOLDER)
-        own = [one for one in trainer.loggers if isinstance(one, _Logs)]
-        if not own and not self.run.alone:
-            own = [logger(self.run)]
-            trainer.loggers = [*trainer.loggers, *own]
-        for one in own:
-            one.trainer = trainer
+                if getattr(saver, "dirpath", "") is None:
+                    saver.dirpath = str(self.run.folder / _USERS_FOLDER)
+        loggers = [each for each in trainer.loggers if isinstance(each, _Logs)]
+        if not loggers and not self.run.alone:
+            loggers = [logger(self.run)]
+            trainer.loggers = [*trainer.loggers, *loggers]
+        for each in loggers:
+            each.trainer = trainer
 
     def on_train_start(self, trainer: Any, module: Any) -> None:
-        """Report the optimizer's values; Lightning has replaced the handler of SIGTERM."""
+        """Report the module's values; Lightning has replaced the handler of SIGTERM."""
         listen(self.run)
-        if self.run.alone:
-            return
-        used = of_optimizer(trainer.optimizers[0]) if trainer.optimizers else {}
-        own = {"optimizer": used, **dict(module.hparams)}
-        self.run.applied(from_all_ranks(plain_values(own)))
+        if not self.run.alone:
+            self.run.applied(from_all_ranks(plain_values(dict(module.hparams))))
 
     def on_before_optimizer_step(self, trainer: Any, module: Any, optimizer: Any) -> None:
-        """Log the gradient norm before clipping, at the steps that Lightning logs."""
+        """Report the optimizers' values once, and log the gradient norm before clipping."""
+        if self.run.alone:
+            return
+        if not self._reported:
+            self._reported = True
+            self.run.applied(from_all_ranks(optimizer_values(trainer.optimizers)))
         step = trainer.global_step + 1
-        if self.run.alone or not trainer.is_global_zero or step % trainer.log_every_n_steps:
+        if not trainer.is_global_zero or step % trainer.log_every_n_steps:
             return
         torch = library("torch")
         gradients = [p.grad for p in module.parameters() if p.grad is not None]
         if gradients:
-            norms = torch.stack([torch.linalg.vector_norm(one) for one in gradients])
+            norms = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients])
             self.run.log(step, grad_norm=torch.linalg.vector_norm(norms))
 
     def on_train_batch_end(

@@ -26,6 +26,7 @@ from tunewright.integrations._library import (
     library,
     listen,
     measured,
+    optimizer_values,
     stop_here,
     wait_for_ranks,
 )
@@ -54,25 +55,25 @@ def training_arguments(run: Run | None = None, kind: Any = None, **given: Any) -
     Hyperparameters with the name of an argument are taken over; whatever is given wins. `kind` is
     another class of arguments, such as TRL's `SFTConfig`.
     """
-    own = handle(run)
+    run = handle(run)
     kind = kind or library("transformers").TrainingArguments
     names = {field.name for field in dataclasses.fields(kind)}
-    settings = {name: value for name, value in own.configuration.items() if name in names}
-    folder = own.folder / FOLDER
-    made: dict[str, Any] = {"output_dir": str(folder), "report_to": "none"}
-    if not own.alone:
-        made["seed"] = own.seeds.init % 2**32
-        steps = int(given.get("max_steps", settings.get("max_steps", own.total or 0)) or 0)
+    settings = {name: value for name, value in run.configuration.items() if name in names}
+    folder = run.folder / FOLDER
+    proposed: dict[str, Any] = {"output_dir": str(folder), "report_to": "none"}
+    if not run.alone:
+        proposed["seed"] = run.seeds.init % 2**32
+        steps = int(given.get("max_steps", settings.get("max_steps", run.total or 0)) or 0)
         if steps > 0:
             period = cadence.period(steps, cadence.EVALUATIONS)
-            made |= {
+            proposed |= {
                 "max_steps": steps,
                 "save_strategy": "steps",
                 "save_steps": cadence.period(steps, cadence.SNAPSHOTS),
-                "eval_steps": assigned_eval_every(own) or period,
+                "eval_steps": assigned_eval_every(run) or period,
                 "logging_steps": period,
             }
-    return kind(**{**made, **settings, **given})
+    return kind(**{**proposed, **settings, **given})
 
 
 class _Reports:
@@ -88,22 +89,27 @@ class _Reports:
     @property
     def checkpoint(self) -> str | None:
         """The checkpoint to resume from; None at a fresh start."""
-        found = self._checkpoints.latest
-        return None if found is None else str(found)
+        latest = self._checkpoints.latest
+        return None if latest is None else str(latest)
+
+    def on_init_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Give each trial its own output folder: those of several trials would be mixed in one."""
+        if not self.run.alone and not Path(args.output_dir).is_relative_to(self.run.folder):
+            args.output_dir = str(self.run.folder / FOLDER)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Report the arguments that are really used, and where training begins."""
         if self.run.alone:
             return
+        self.on_init_end(args, state, control)  # a callback that was added after the Trainer
         listen(self.run)
         if state.global_step != self.run.start_step:  # from a checkpoint that we did not save
             self.run.resumed_at(state.global_step)
         names = dict.fromkeys((*self.run.configuration, *_USED))
         used = {name: getattr(args, name) for name in names if hasattr(args, name)}
-        if (optimizer := more.get("optimizer")) is not None and optimizer.param_groups:
-            group = optimizer.param_groups[0]
-            used["optimizer.lr"] = group.get("initial_lr", group.get("lr"))
-        self.run.applied(from_all_ranks(plain_values(used)))
+        optimizer = more.get("optimizer")
+        held = optimizer_values([] if optimizer is None else [optimizer])
+        self.run.applied(from_all_ranks(plain_values(used) | held))
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
         """Log losses, gradient norm, learning rate and evaluations at the number of updates."""
@@ -123,8 +129,9 @@ class _Reports:
             return
         path = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         wait_for_ranks()
-        if state.is_world_process_zero and path.is_relative_to(self.run.folder):
-            self._checkpoints.keep(state.global_step, path)  # a stop ends the trial below
+        if state.is_world_process_zero:
+            best = Path(state.best_model_checkpoint or path).name  # loaded at the end, on request
+            self._checkpoints.keep(state.global_step, path, [best])  # a stop ends the trial below
 
     def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """End a trial that was asked to stop; the Trainer has left its loop on every rank."""

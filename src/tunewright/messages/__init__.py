@@ -256,6 +256,10 @@ class _Formatter(Formatter):
             return shlex.quote(str(value))
         if kind == "settings":
             return words.settings(value)
+        if kind == "objective":
+            return words.objective(str(value))
+        if kind == "place":
+            return words.place(str(value))
         return super().format_field(value, format_spec)
 
 

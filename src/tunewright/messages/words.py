@@ -37,6 +37,26 @@ def phrase(name: str, /, **parts: Any) -> str:
     return str(catalogue().PHRASES[name].format(**parts))
 
 
+def objective(text: str) -> str:
+    """An objective as `str` has it, in the reader's language.
+
+    >>> objective("minimize valid_error (best)")
+    'minimize valid_error (best)'
+    """
+    verb, _, metric = text.partition(" ")
+    return phrase(verb, metric=metric) if verb in ("minimize", "maximize") else text
+
+
+def place(text: str) -> str:
+    """A trial of a round as `str` has it, in the reader's language.
+
+    >>> place("decay trial 14")
+    'decay trial 14'
+    """
+    round, _, trial = text.rpartition(" trial ")
+    return phrase("place", round=round, trial=trial) if round and trial.isdecimal() else text
+
+
 def number(x: float | None) -> str:
     """A number with four significant digits, short enough for a table.
 
@@ -291,7 +311,7 @@ def as_setting(table: str, name: str, value: Any = None) -> str:
     'deterministic = true under [workload] in tunewright.toml'
     """
     where = f"workload.{table}" if table in TABLES else table
-    return f"{name} = {_value(value)} under [{where}] in tunewright.toml"
+    return phrase("setting", line=f"{name} = {_value(value)}", where=where)
 
 
 def as_argument(table: str, name: str, value: Any = None) -> str:

@@ -14,6 +14,7 @@ from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.finding import Finding, NotJudged
 from tunewright.messages import Message, words
 from tunewright.present.next_step import Step, next_steps
+from tunewright.present.report_parts import tally
 from tunewright.present.terminal.round_page import without_fixed
 from tunewright.store.results import Results
 
@@ -164,8 +165,8 @@ class Answer:
 
     @property
     def warnings(self) -> int:
-        """How many findings warn."""
-        return sum(finding.verdict == "warn" for finding in self.doubts)
+        """How many entries of the checklist warn."""
+        return tally(self.doubts)["warn"]
 
     @property
     def judged(self) -> bool:
@@ -175,7 +176,8 @@ class Answer:
     @property
     def trust(self) -> Message:
         """How far the round can be trusted, in one sentence."""
-        facts = {"warnings": self.warnings, "judged": self.judged, "unknown": len(self.unknown)}
+        facts = {"warnings": self.warnings, "judged": self.judged}
+        facts["unknown"] = tally(self.unknown)["cannot_judge"]
         return Message("answer.trust", facts)
 
 

@@ -200,6 +200,14 @@ def entries(findings: Sequence[Finding]) -> list[Entry]:
     return [entry for verdict in VERDICTS for entry in made if entry.verdict == verdict]
 
 
+def tally(findings: Sequence[Finding]) -> dict[str, int]:
+    """How many entries each verdict has: settings that share one count once, as they are shown."""
+    count: dict[str, int] = dict.fromkeys(VERDICTS, 0)
+    for group in groups(findings):
+        count[group[0].verdict] += 1
+    return count
+
+
 def groups(findings: Sequence[Finding]) -> list[list[Finding]]:
     """The findings by question, verdict and remedy; remedies do not separate terse verdicts."""
     found: list[list[Finding]] = []

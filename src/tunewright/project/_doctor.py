@@ -65,47 +65,43 @@ def doctor(
     try:
         project = find(folder)
     except Exception as error:  # a broken file is a finding here, not the end
-        return [*examined, _made("project", "bad", _problem(error), Advise("fix_project_file"))]
+        return [*examined, Examined("project", "bad", _problem(error), Advise("fix_project_file"))]
     if project is None:
-        examined.append(_made("project", "note", Message("doctor.no_project"), InitProject()))
+        examined.append(Examined("project", "note", Message("doctor.no_project"), InitProject()))
     else:
         examined += _project(project)
     return [*examined, *_store(store or (None if project is None else project.store()), deep)]
 
 
-def _made(what: str, verdict: Verdict, found: Message, remedy: Action | None = None) -> Examined:
-    return Examined(what, verdict, found, remedy)
-
-
-def _found(code: str, **facts: Any) -> Message:
+def _message(code: str, **facts: Any) -> Message:
     return Message(f"doctor.{code}", facts)
 
 
 def _problem(error: Exception) -> Message:
-    return _found("problem", text=str(error))
+    return _message("problem", text=str(error))
 
 
 def _versions() -> Iterator[Examined]:
     version = platform.python_version()
-    yield _made("python", "ok", _found("python", version=version, at=sys.executable))
+    yield Examined("python", "ok", _message("python", version=version, at=sys.executable))
     missing = [name for name in _CORE if _version(name) is None]
     known = {name: _version(name) for name in ("tunewright", *_CORE)}
     remedy = use("pip", "install", *missing) if missing else None
     verdict: Verdict = "bad" if missing else "ok"
-    yield _made("packages", verdict, _found("packages", versions=known), remedy)
+    yield Examined("packages", verdict, _message("packages", versions=known), remedy)
     for extra, packages in _EXTRAS.items():
         absent = [name for name in packages if _version(name) is None]
         if absent:
             remedy = use("pip", "install", f"tunewright[{extra}]")
-            yield _made(f"extra {extra}", "note", _found("absent", packages=absent), remedy)
+            yield Examined(f"extra {extra}", "note", _message("absent", packages=absent), remedy)
         else:
             known = {name: _version(name) for name in packages}
-            yield _made(f"extra {extra}", "ok", _found("packages", versions=known))
+            yield Examined(f"extra {extra}", "ok", _message("packages", versions=known))
 
 
 def _machine() -> Iterator[Examined]:
     facts = {"cuda": devices.visible_devices(), "cores": devices.cores()}
-    yield _made("devices", "ok", _found("devices", **facts))
+    yield Examined("devices", "ok", _message("devices", **facts))
 
 
 def _project(project: Project) -> Iterator[Examined]:
@@ -113,24 +109,24 @@ def _project(project: Project) -> Iterator[Examined]:
         with project.entered():
             workload = project.workload()
     except TunewrightError as error:
-        yield _made(
+        yield Examined(
             "workload", "bad", _problem(error), Advise("fix_in", {"folder": str(project.folder)})
         )
     else:
         facts = {"name": workload.name, "objective": str(workload.objective)}
-        yield _made("workload", "ok", _found("workload", **facts))
+        yield Examined("workload", "ok", _message("workload", **facts))
         if isinstance(workload.train, Command) and not workload.train.words[0].fields:
             program = workload.train.words[0].texts[0]
             with project.entered():
                 where = shutil.which(program)
             if where is None:
                 missing = Message("project.program_missing", {"program": program})
-                yield _made("program", "bad", missing)
+                yield Examined("program", "bad", missing)
     for path in sorted((project.folder / ROUNDS).glob("*.toml")):
         try:
             read_round(path)
         except TunewrightError as error:
-            yield _made(
+            yield Examined(
                 f"round {path.stem}",
                 "note",
                 _problem(error),
@@ -143,7 +139,7 @@ def _store(store: str | None, deep: bool) -> Iterator[Examined]:
         named = store_address(store)
         address = parse(named)
     except TunewrightError as error:
-        yield _made("store", "note", _problem(error))
+        yield Examined("store", "note", _problem(error))
         return
     if address.path is not None:
         yield from _place(address.path)
@@ -152,28 +148,28 @@ def _store(store: str | None, deep: bool) -> Iterator[Examined]:
             rounds = opened.rounds()
             faults = opened.faults(folders=deep)
     except NotFound:
-        missing = _found("no_store", store=address.shown)
-        yield _made("store", "note", missing, FirstRun())
+        missing = _message("no_store", store=address.shown)
+        yield Examined("store", "note", missing, FirstRun())
         return
     except TunewrightError as error:
-        yield _made("store", "bad", _problem(error), Restore())
+        yield Examined("store", "bad", _problem(error), Restore())
         return
     trials = sum(sum(record.counts.values()) for record in rounds)
     if faults:
-        shown = [{"where": fault.where, "what": fault.what} for fault in faults[:_FAULTS_SHOWN]]
-        damaged = _found("damaged", store=address.shown, count=len(faults), faults=shown)
+        examples = [{"where": fault.where, "what": fault.what} for fault in faults[:_FAULTS_SHOWN]]
+        damaged = _message("damaged", store=address.shown, count=len(faults), faults=examples)
         saved = address.path is not None and backup.newest(address.path) is not None
-        yield _made("store", "bad", damaged, Restore(rebuild=not saved))
+        yield Examined("store", "bad", damaged, Restore(rebuild=not saved))
         return
-    whole = _found("store", store=address.shown, rounds=len(rounds), trials=trials)
-    yield _made("store", "ok", whole)
+    whole = _message("store", store=address.shown, rounds=len(rounds), trials=trials)
+    yield Examined("store", "ok", whole)
     if address.path is not None:
         newest = backup.newest(address.path)
         if newest is None:
-            yield _made("backup", "note", _found("no_backup"), BackUp())
+            yield Examined("backup", "note", _message("no_backup"), BackUp())
         else:
             age = max(0.0, time.time() - newest.stat().st_mtime)
-            yield _made("backup", "ok", _found("backup", name=newest.name, seconds=age))
+            yield Examined("backup", "ok", _message("backup", name=newest.name, seconds=age))
 
 
 def _place(path: Path) -> Iterator[Examined]:
@@ -184,22 +180,22 @@ def _place(path: Path) -> Iterator[Examined]:
     try:
         check_place(path)
     except TunewrightError as error:
-        yield _made("folder", "bad", _problem(error))
+        yield Examined("folder", "bad", _problem(error))
         return
     kind = file_system(folder) or None
     try:
         hold = _locks_hold(beside(path, f".doctor-{os.getpid()}"))
     except OSError as error:
-        failed = _found("no_locks", folder=str(folder), error=str(error))
-        yield _made("locks", "bad", failed, Advise("use_local_disk"))
+        failed = _message("no_locks", folder=str(folder), error=str(error))
+        yield Examined("locks", "bad", failed, Advise("use_local_disk"))
     else:
-        locks = _found("locks", hold=hold, folder=str(folder), file_system=kind)
-        yield _made("locks", "ok" if hold else "bad", locks)
+        locks = _message("locks", hold=hold, folder=str(folder), file_system=kind)
+        yield Examined("locks", "ok" if hold else "bad", locks)
     free_gb = shutil.disk_usage(folder).free / 2**30
     if lacking := short_of_space(folder):
-        yield _made("disk", "bad", _found("problem", text=lacking), Advise("free_space"))
+        yield Examined("disk", "bad", _message("problem", text=lacking), Advise("free_space"))
     else:
-        yield _made("disk", "ok", _found("disk", free_gb=free_gb, reserve_mb=RESERVE_MB))
+        yield Examined("disk", "ok", _message("disk", free_gb=free_gb, reserve_mb=RESERVE_MB))
 
 
 def _locks_hold(path: Path) -> bool:

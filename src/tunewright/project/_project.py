@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from tunewright.actions import Advise, RunTrials
-from tunewright.advice.proposal import Proposal, next_name, renamed
+from tunewright.advice.proposal import Proposal, next_name, under_name
 from tunewright.budgets.file import FILE as BUDGET
 from tunewright.design.round import Round
 from tunewright.design.round_file import RoundFile, read_round_file, write_round
@@ -51,8 +51,8 @@ def find_function(named: str, folder: Path) -> Callable[..., Any]:
         raise Misuse("function.bad_name", named=named, remedy=Advise("name_function"))
     path = folder / place
     module = _from_file(path) if place.endswith(".py") else _by_name(place, folder)
-    found = getattr(module, name, None)
-    if found is None:
+    target = getattr(module, name, None)
+    if target is None:
         callables = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
         near = nearest(name, callables)
         raise Misuse(
@@ -66,9 +66,9 @@ def find_function(named: str, folder: Path) -> Callable[..., Any]:
                 else Advise("choose_among", {"names": callables})
             ),
         )
-    if not callable(found):
-        raise Misuse("function.not_a_function", named=named, found=found, where=str(path))
-    function: Callable[..., Any] = found
+    if not callable(target):
+        raise Misuse("function.not_a_function", named=named, found=target, where=str(path))
+    function: Callable[..., Any] = target
     return function
 
 
@@ -97,29 +97,29 @@ def _from_file(path: Path) -> ModuleType:
     loaded = sys.modules.get(name)
     if loaded is not None and Path(getattr(loaded, "__file__", None) or "").resolve() != path:
         del sys.modules[name]
-    module = _imported(name)
-    found = Path(module.__file__ or "").resolve()
-    if found != path:
-        raise Misuse("function.hidden", path=path.name, where=str(found))
+    module = _import_module(name)
+    place = Path(module.__file__ or "").resolve()
+    if place != path:
+        raise Misuse("function.hidden", path=path.name, where=str(place))
     return module
 
 
 def _by_name(name: str, folder: Path) -> ModuleType:
     if str(folder.resolve()) not in sys.path:
         sys.path.insert(0, str(folder.resolve()))
-    return _imported(name)
+    return _import_module(name)
 
 
-def _imported(name: str) -> ModuleType:
+def _import_module(name: str) -> ModuleType:
     importlib.invalidate_caches()
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:  # whatever the file does when it is imported
         frames = traceback.extract_tb(error.__traceback__)
         theirs = [f for f in frames if "importlib" not in f.filename and f.filename != __file__]
-        own = theirs or frames
+        broken = theirs or frames
         ends = isinstance(error, SystemExit)  # where it asks for its arguments, not in argparse
-        last = own[0 if ends else -1]
+        last = broken[0 if ends else -1]
         missing = isinstance(error, ModuleNotFoundError) and error.name == name
         raise Misuse(
             "function.import_failed",
@@ -164,9 +164,9 @@ class Project:
                 cause=_nearest(near, known),
                 remedy=RunTrials(near) if near else NewRound(name),
             )
-        return read_round_file(path, self._refused)
+        return read_round_file(path, self._problems_of)
 
-    def _refused(self, round: Round, named: frozenset[str]) -> list[Message]:
+    def _problems_of(self, round: Round, named: frozenset[str]) -> list[Message]:
         """What the program refuses of a round; nothing where the program itself is at fault."""
         try:
             with self.entered():
@@ -186,34 +186,34 @@ class Project:
 
         `sinks` take the place of those that the file names.
         """
-        own = self.settings
-        template, named = own["command"], own["function"]
+        settings = self.settings
+        template, named = settings["command"], settings["function"]
         if template:
-            spelled = own["booleans"] or JSON
+            spelled = settings["booleans"] or JSON
             train: Train | Command = command(
                 template,
                 booleans=spelled,
-                defaults=own["defaults"],
-                read=own["read"],
-                file=_file(own["read_file"]),
+                defaults=settings["defaults"],
+                read=settings["read"],
+                file=_file(settings["read_file"]),
             )
         else:
             train = find_function(named or "", self.folder)
-        every = own["eval_every"]
+        every = settings["eval_every"]
         if round is not None and self.round_file(round).is_file():
             every = self.described(round).eval_every or every
-        trials_in = own["folder"]
+        trials_in = settings["folder"]
         return Workload(
             train,
-            own["objective"],
+            settings["objective"],
             store=self.store(store),
             executor=executor,
-            means=own["means"],
-            off=own["off"],
-            deterministic=own["deterministic"],
+            means=settings["means"],
+            off=settings["off"],
+            deterministic=settings["deterministic"],
             folder=None if trials_in is None else self.folder / trials_in,
             eval_every=every,
-            sinks=own["sinks"] if sinks is None else tuple(sinks),
+            sinks=settings["sinks"] if sinks is None else tuple(sinks),
             budget=self.folder / BUDGET,
         )
 
@@ -285,12 +285,12 @@ def load(start: Path | str | None = None) -> Project:
     Args:
         start: the folder to begin with; None: the working folder.
     """
-    found = find(start)
-    if found is None:
+    project = find(start)
+    if project is None:
         raise Misuse(
             "project.no_file", file=FILE, where=str(start or Path.cwd()), remedy=InitProject()
         )
-    return found
+    return project
 
 
 def store_address(instead: str | None) -> str:
@@ -317,7 +317,7 @@ def named_freely(results: Results, free: str) -> list[Proposal]:
     from tunewright.advice.next_round import next_round
 
     return [
-        renamed(one, free) if one.round and one.round.name != results.round.name else one
+        under_name(one, free) if one.round and one.round.name != results.round.name else one
         for one in next_round(results)
     ]
 
@@ -341,17 +341,17 @@ def taken(workload: Workload) -> list[str]:
 
 def _command_remarks(train: Command) -> list[Message]:
     """What may be missing in a command."""
-    found = []
+    remarks = []
     program = train.words[0].filled({}) if not train.words[0].fields else ""
     if program and shutil.which(program) is None:
-        found.append(Message("project.program_missing", {"program": program}))
+        remarks.append(Message("project.program_missing", {"program": program}))
     plain = [word.filled({}) for word in train.words[1:] if not word.fields]
     script = next((word for word in plain if word.endswith(".py")), "")
     if script and not Path(script).exists():
-        found.append(Message("project.script_missing", {"script": script}))
+        remarks.append(Message("project.script_missing", {"script": script}))
     if not train.takes_seed:
-        found.append(Message("project.no_seed", {"placeholder": "{run.seed}"}))
-    return found
+        remarks.append(Message("project.no_seed", {"placeholder": "{run.seed}"}))
+    return remarks
 
 
 def comment(text: str) -> str:
@@ -382,9 +382,9 @@ def plain_name(name: str) -> str:
     """A round's name that is a plain file name too: it never leads outside the rounds folder."""
     odd = not name or name in (".", "..") or name.startswith(".") or not name.isprintable()
     if odd or any(sign in name for sign in "/\\:\0") or len(name) > 200:
-        shown = name if len(name) <= 40 else name[:40] + "..."
+        text = name if len(name) <= 40 else name[:40] + "..."
         raise Misuse(
-            "project.bad_round_name", shown=shown, rounds=ROUNDS, remedy=Advise("plain_name")
+            "project.bad_round_name", shown=text, rounds=ROUNDS, remedy=Advise("plain_name")
         )
     return name
 

@@ -66,7 +66,7 @@ class Scan:
 
     def roles(self) -> dict[str, str]:
         """The proposed role of each option."""
-        return {one.name: one.role for one in self.options}
+        return {option.name: option.role for option in self.options}
 
 
 def scan(
@@ -114,19 +114,26 @@ def scan(
     given, script = _script(program, place)
     read = read_program(script)
     given += default_words(read.options, given)
-    inside = json_values(given, [one.name for one in read.options])
+    inside = json_values(given, [option.name for option in read.options])
     roles = propose_roles((*read.options, *inside))
     read = replace(read, notes=(*read.notes, *json_notes(read.options, given)))
-    made = template(read, roles, given)
+    command_template = template(read, roles, given)
     tried = None
     if try_s is not None:
-        tried = try_program(made, objective.metric, place, try_s)
+        tried = try_program(command_template, objective.metric, place, try_s)
     lines = () if tried is None else tried.toml
-    text = workload_text(read, roles, made, objective, store or DEFAULT_STORE, lines)
+    text = workload_text(read, roles, command_template, objective, store or DEFAULT_STORE, lines)
     # refuses what could not be trained, before anything is written
-    Workload(command(made.text, booleans=made.booleans, defaults=made.defaults), objective)
+    Workload(
+        command(
+            command_template.text,
+            booleans=command_template.booleans,
+            defaults=command_template.defaults,
+        ),
+        objective,
+    )
     written: list[Path] = []
-    rounds = round_text(roles, made, _TRIALS)
+    rounds = round_text(roles, command_template, _TRIALS)
     if write:
         target.write_text(text, encoding="utf-8")
         written.append(target)
@@ -134,18 +141,18 @@ def scan(
             first.parent.mkdir(exist_ok=True)
             first.write_text(rounds, encoding="utf-8")
             written.append(first)
-    options = tuple(_scanned(one, made) for one in roles)
+    options = tuple(_as_scanned_option(option, command_template) for option in roles)
     reads = bool(lines) or (tried is not None and tried.json_lines)
     advice = () if reads or read.adapter is None else (read.adapter,)
     about_run = () if tried is None else tried.notes
-    of_options = (note for one in read.options for note in one.notes)
+    of_options = (note for option in read.options for note in option.notes)
     notes = (*read.notes, *about_run, *advice, *of_options)
     return Scan(
         program=script,
         style=read.style,
         options=options,
-        command=made.text,
-        required=made.required,
+        command=command_template.text,
+        required=command_template.required,
         notes=notes,
         tried=tried,
         workload_text=text,
@@ -154,21 +161,34 @@ def scan(
     )
 
 
-def _scanned(one: Proposed, made: Template) -> ScannedOption:
-    option = one.option
-    searched = proposed_range(one) if one.role == "nuisance" else None
+def declared_choices(program: str, folder: Path) -> dict[str, tuple[Any, ...]]:
+    """The only values that options of a program allow, by option, as its source declares them.
+
+    Empty for a program whose source is not there, or that is not written in Python.
+    """
+    try:
+        _, script = _script(program, folder)
+    except Misuse:
+        return {}
+    options = read_program(script).options
+    return {option.name: option.choices for option in options if option.choices}
+
+
+def _as_scanned_option(proposed: Proposed, command_template: Template) -> ScannedOption:
+    option = proposed.option
+    searched = proposed_range(proposed) if proposed.role == "nuisance" else None
     return ScannedOption(
         name=option.name,
         option=option.option,
         kind=option.kind,
         default=option.value,
         choices=option.choices,
-        role=one.role,
-        part=str(one.reason.facts["part"]),
-        meaning=one.meaning,
-        never=one.never,
+        role=proposed.role,
+        part=str(proposed.reason.facts["part"]),
+        meaning=proposed.meaning,
+        never=proposed.never,
         range=searched,
-        passed=one.name in made.passed,
+        passed=proposed.name in command_template.passed,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from tunewright import stores
 from tunewright.actions import Advise, RunTrials
 from tunewright.design import presets
 from tunewright.design.objective import Objective
-from tunewright.design.round_file import question_of, template
+from tunewright.design.round import ROLES
+from tunewright.design.round_file import template
 from tunewright.design.workload_file import read_toml, toml_key, toml_value
 from tunewright.errors import Misuse
 from tunewright.execution.command import command
@@ -26,6 +28,7 @@ from tunewright.project._project import (
     recorded_names,
     taken,
 )
+from tunewright.project._scan import declared_choices
 from tunewright.remedies import InitProject
 from tunewright.store.user_requests import Renamed
 
@@ -102,8 +105,10 @@ def init(
     guessed = Workload(train, objective).meaning.guessed  # refuses what cannot be trained
     means = _DECLARED
     if guessed:
-        own = [f"{toml_key(meaning)} = {toml_value(name)}" for meaning, name in guessed.items()]
-        means = _GUESSED.format(lines="\n".join(own))
+        meanings = [
+            f"{toml_key(meaning)} = {toml_value(name)}" for meaning, name in guessed.items()
+        ]
+        means = _GUESSED.format(lines="\n".join(meanings))
     text = TEXT.format(
         kind="function" if is_function else "command",
         what=toml_value(trains),
@@ -146,13 +151,13 @@ def new(
     names = taken(workload)
     ready = None if space is None else _ready_space(space, trials, workload, lr_decay=lr_decay)
     path.parent.mkdir(exist_ok=True)
-    path.write_text(
-        template(name, names, workload.accepts.defaults, workload.meaning, trials, ready),
-        encoding="utf-8",
-    )
-    have_one = set() if ready is None else {line.name for line in ready.lines}
-    have_one.discard(question_of(name, names, workload.meaning) or "")
-    without = tuple(one for one in names if one not in have_one)
+    defaults, program = workload.accepts.defaults, project.settings["command"]
+    choices = declared_choices(program, project.folder) if isinstance(program, str) else {}
+    text = template(name, names, defaults, workload.meaning, trials, ready, choices)
+    path.write_text(text, encoding="utf-8")
+    file = tomllib.loads(text)
+    with_role = {key for role in ROLES for key in file.get(role, {})}
+    without = tuple(hyperparameter for hyperparameter in names if hyperparameter not in with_role)
     return NewRound(name, path, tuple(names), without, ready)
 
 
@@ -207,7 +212,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
         raise Misuse("file.exists", path=target, remedy=Advise("name_or_delete"))
     only_file = has_file and not recorded
     done = Renamed(old, new) if only_file else stores.rename(store, old, new)
-    files = () if project is None else tuple(_renamed_files(project, old, new))
+    files = () if project is None else tuple(_rename_files(project, old, new))
     return RenamedRound(
         old=old,
         new=new,
@@ -218,7 +223,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
     )
 
 
-def _renamed_files(project: Project, old: str, new: str) -> list[Path]:
+def _rename_files(project: Project, old: str, new: str) -> list[Path]:
     changed = []
     for path in sorted(project.round_file(old).parent.glob("*.toml")):
         if read_toml(path).get("continues") == old:

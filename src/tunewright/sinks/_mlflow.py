@@ -76,12 +76,12 @@ class _MLflow:
         """Add what the run lacks; replace it where it has what the trial has not."""
         sent = self._sent.pop(run.key, None)  # unknown again if anything below raises
         if sent is None:
-            sent = self._found(run)
+            sent = self._existing(run)
         if sent is not None and not _begins_with(run, sent):
             self._client.delete_run(sent.identity)
             sent = None
         if sent is None:
-            sent = self._created(run)
+            sent = self._create(run)
         self._add_parameters(run, sent)
         self._add_points(run, sent)
         self._add_tags(run, sent)
@@ -100,14 +100,14 @@ class _MLflow:
     def _experiment(self, round: str) -> str:
         name = f"{self._project}/{round}" if self._project else round
         if name not in self._experiments:
-            found = self._client.get_experiment_by_name(name)
-            if found is not None and found.lifecycle_stage != "active":
-                self._client.restore_experiment(found.experiment_id)
-            identity = self._client.create_experiment(name) if found is None else None
-            self._experiments[name] = identity or found.experiment_id
+            experiment = self._client.get_experiment_by_name(name)
+            if experiment is not None and experiment.lifecycle_stage != "active":
+                self._client.restore_experiment(experiment.experiment_id)
+            identity = self._client.create_experiment(name) if experiment is None else None
+            self._experiments[name] = identity or experiment.experiment_id
         return self._experiments[name]
 
-    def _found(self, run: TrialRun) -> _Sent | None:
+    def _existing(self, run: TrialRun) -> _Sent | None:
         """The run of a trial, as far as it was written.
 
         By its name, since a process that was killed may have made it without its tags. Of several,
@@ -117,31 +117,28 @@ class _MLflow:
         if self._folder is not None:
             _drop_torn(self._folder / experiment, run.name, self._client)
         name = run.name.replace("'", "\\'")
-        runs = [
-            own
-            for own in self._client.search_runs([experiment], f"attributes.run_name = '{name}'")
-            if (own.data.tags.get(KEY) or run.key) == run.key  # a torn tag is empty
-        ]
+        of_name = self._client.search_runs([experiment], f"attributes.run_name = '{name}'")
+        # the tag of a torn run is empty
+        runs = [there for there in of_name if (there.data.tags.get(KEY) or run.key) == run.key]
         for other in runs[1:]:
             self._client.delete_run(other.info.run_id)
         if not runs:
             return None
-        identity = runs[0].info.run_id
+        identity, data = runs[0].info.run_id, runs[0].data
         curves = {
-            name: _curve(self._client.get_metric_history(identity, name))
-            for name in runs[0].data.metrics
+            metric: _curve(self._client.get_metric_history(identity, metric))
+            for metric in data.metrics
         }
-        own = runs[0].data
-        return _Sent(identity, runs[0].info.status, curves, dict(own.tags), frozenset(own.params))
+        return _Sent(identity, runs[0].info.status, curves, dict(data.tags), frozenset(data.params))
 
-    def _created(self, run: TrialRun) -> _Sent:
-        made = self._client.create_run(
+    def _create(self, run: TrialRun) -> _Sent:
+        created = self._client.create_run(
             self._experiment(run.round),
             start_time=_ms(run.began),
             run_name=run.name,
             tags={KEY: run.key},
         )
-        return _Sent(made.info.run_id, "RUNNING", tags={KEY: run.key})
+        return _Sent(created.info.run_id, "RUNNING", tags={KEY: run.key})
 
     def _add_parameters(self, run: TrialRun, sent: _Sent) -> None:
         from mlflow.entities import Param
@@ -160,9 +157,9 @@ class _MLflow:
 
         now = _ms(time.time() if run.ended is None else run.ended)
         points = []
-        for name, own in run.curves.items():
+        for name, curve in run.curves.items():
             known = len(sent.curves[name]) if name in sent.curves else 0
-            pairs = zip(own.steps[known:].tolist(), own.values[known:].tolist(), strict=True)
+            pairs = zip(curve.steps[known:].tolist(), curve.values[known:].tolist(), strict=True)
             points += [Metric(name, value, now, step) for step, value in pairs]
         for at in range(0, len(points), _MOST_METRICS):
             self._client.log_batch(sent.identity, metrics=points[at : at + _MOST_METRICS])
@@ -189,8 +186,8 @@ def _drop_torn(experiment: Path, name: str, client: Any) -> None:
         if flat_yaml(meta.read_text(encoding="utf-8")).get("run_name") != name:
             continue
         try:
-            found = client.get_run(meta.parent.name)
-            for metric in found.data.metrics:
+            run = client.get_run(meta.parent.name)
+            for metric in run.data.metrics:
                 client.get_metric_history(meta.parent.name, metric)
         except Exception:  # whatever it cannot read
             shutil.rmtree(meta.parent)
@@ -204,14 +201,15 @@ def _tags(run: TrialRun) -> list[tuple[str, Any]]:
 def _begins_with(run: TrialRun, sent: _Sent) -> bool:
     """Whether everything that was sent is what the trial begins with."""
     return all(
-        name in run.curves and same_points(first_points(_kept(run.curves[name]), len(own)), own)
-        for name, own in ((n, _kept(c)) for n, c in sent.curves.items())
+        name in run.curves
+        and same_points(first_points(_as_kept_there(run.curves[name]), len(curve)), curve)
+        for name, curve in ((n, _as_kept_there(c)) for n, c in sent.curves.items())
     ) and sent.parameters <= set(run.configuration)
 
 
-def _kept(own: Curve) -> Curve:
+def _as_kept_there(curve: Curve) -> Curve:
     """A curve as a database of MLflow gives it back: the largest float in place of infinity."""
-    return Curve(own.steps, np.clip(own.values, -LARGEST, LARGEST))
+    return Curve(curve.steps, np.clip(curve.values, -LARGEST, LARGEST))
 
 
 def _curve(history: list[Any]) -> Curve:

@@ -49,11 +49,11 @@ class Watch:
         """Nothing was asked yet."""
         self._since: float | None = None
 
-    def asked(self) -> None:
+    def begin_call(self) -> None:
         """A call begins now."""
         self._since = time.monotonic()
 
-    def answered(self) -> None:
+    def end_call(self) -> None:
         """A call came back."""
         self._since = None
 
@@ -80,7 +80,7 @@ def _work(store: Store, settings: Settings, closing: threading.Event, watch: Wat
     def opened() -> Tracker:
         return _open_tracker(settings.sink)
 
-    queue = Queue(store, settings.round, settings.sink, opened, watch.asked)
+    queue = Queue(store, settings.round, settings.sink, opened, watch.begin_call)
     rest = settings.every_s
     while not closing.wait(rest):
         began = time.monotonic()
@@ -89,9 +89,9 @@ def _work(store: Store, settings: Settings, closing: threading.Event, watch: Wat
         rest = max(settings.every_s, SHARE * took, 2 * rest if written.error else 0.0)
         rest = min(rest, _LONGEST_REST_S)
     written = _pass(queue, watch, last=True)
-    watch.asked()
+    watch.begin_call()
     error = queue.close()
-    watch.answered()
+    watch.end_call()
     if error:
         written.error = error
         written.save()
@@ -99,11 +99,11 @@ def _work(store: Store, settings: Settings, closing: threading.Event, watch: Wat
 
 
 def _pass(queue: Queue, watch: Watch, last: bool = False) -> Written:
-    watch.asked()
+    watch.begin_call()
     try:
         return queue.work(last=last)
     finally:
-        watch.answered()
+        watch.end_call()
 
 
 def supervise(

@@ -123,13 +123,13 @@ class Queue:
 
     def _due(self, record: RoundRecord, written: Written, digest: str) -> dict[int, str]:
         """The trials to write, with their marks; without a digest, verdicts stay as they are."""
-        found: dict[int, str] = {}
+        due: dict[int, str] = {}
         for key, mark in marks(self.store, record).items():
             before, _, verdicts = written.done.get(str(key), "").partition("|")
             ended = not mark.startswith(("running", "pending"))
             if before != mark or (digest and ended and verdicts != digest):
-                found[key] = f"{mark}|{digest if ended else ''}"
-        return found
+                due[key] = f"{mark}|{digest if ended else ''}"
+        return due
 
     def _put(self, record: RoundRecord, key: int, verdicts: Summary) -> None:
         run = trial_run(self.store, record, key, verdicts)

@@ -81,5 +81,6 @@ def _holds(folder: Path, run: TrialRun) -> bool:
     files = list(folder.glob("*.swanlab"))
     if len(files) != 1:
         return False
-    found = read_run(files[0])
-    return not found.torn and found.state != "running" and same_rows(found.points.points(), run)
+    written = read_run(files[0])
+    finished = not written.torn and written.state != "running"
+    return finished and same_rows(written.points.points(), run)

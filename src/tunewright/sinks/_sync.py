@@ -55,11 +55,11 @@ def sync(
     following = Following(str(store), record, root)
     running = [start(sink, following) for sink in placed]
     answers = []
-    for sink, one in zip(placed, running, strict=True):
-        behind = one.close()
-        written = Written.read(one.state)
+    for sink, process in zip(placed, running, strict=True):
+        behind = process.close()
+        written = Written.read(process.state)
         error = "" if behind is None else str(behind.facts["error"])
-        busy = one.process.returncode == BUSY
+        busy = process.process.returncode == BUSY
         left = written.left
         answers.append(Synced(sink.tracker, sink.where, len(written.done), left, error, busy))
     return tuple(answers)

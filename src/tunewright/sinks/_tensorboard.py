@@ -60,8 +60,8 @@ class _TensorBoard:
 
 def _continues(run: TrialRun, before: TrialRun) -> bool:
     return run.configuration == before.configuration and all(
-        name in run.curves and same_points(first_points(run.curves[name], len(own)), own)
-        for name, own in before.curves.items()
+        name in run.curves and same_points(first_points(run.curves[name], len(curve)), curve)
+        for name, curve in before.curves.items()
     )
 
 
@@ -109,8 +109,8 @@ def _write(writer: Any, run: TrialRun, before: TrialRun | None) -> None:
 def _failure(writer: Any) -> BaseException | None:
     """What the writer's own thread ran into; it raises it only at the next event."""
     thread = getattr(getattr(writer, "_async_writer", None), "_worker", None)
-    found = getattr(thread, "exception", None)
-    return found if isinstance(found, BaseException) else None
+    error = getattr(thread, "exception", None)
+    return error if isinstance(error, BaseException) else None
 
 
 def _events(run: TrialRun, before: TrialRun | None) -> Iterator[Any]:
@@ -120,9 +120,9 @@ def _events(run: TrialRun, before: TrialRun | None) -> Iterator[Any]:
     at = run.began if run.ended is None else run.ended
     if before is None:
         yield _hyperparameters(run)
-    for name, own in run.curves.items():
+    for name, curve in run.curves.items():
         count = len(before.curves.get(name, ())) if before is not None else 0
-        pairs = zip(own.steps[count:].tolist(), own.values[count:].tolist(), strict=True)
+        pairs = zip(curve.steps[count:].tolist(), curve.values[count:].tolist(), strict=True)
         for step, value in pairs:
             scalar = Summary.Value(tag=name, simple_value=_single(value))
             yield Event(step=step, wall_time=at, summary=Summary(value=[scalar]))
@@ -173,8 +173,8 @@ def _plugin_event(tag: str, plugin: str, data: Any, at: float) -> Any:
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import Summary, SummaryMetadata
 
-    own = SummaryMetadata.PluginData(plugin_name=plugin, content=data.SerializeToString())
-    value = Summary.Value(tag=tag, metadata=SummaryMetadata(plugin_data=own))
+    plugin_data = SummaryMetadata.PluginData(plugin_name=plugin, content=data.SerializeToString())
+    value = Summary.Value(tag=tag, metadata=SummaryMetadata(plugin_data=plugin_data))
     return Event(step=0, wall_time=at, summary=Summary(value=[value]))
 
 
@@ -192,5 +192,5 @@ def plain(name: str) -> str:
     >>> plain("depth/2 a"), plain("..")
     ('depth_2 a', '_')
     """
-    made = re.sub(r"[/\\\0:]", "_", name)
-    return made if made.strip(". ") else "_"
+    folder = re.sub(r"[/\\\0:]", "_", name)
+    return folder if folder.strip(". ") else "_"

@@ -36,13 +36,13 @@ class _Trackio:
 
     def put(self, run: TrialRun) -> None:
         """Delete the run, if there is one, write it, and count what was written."""
-        for own in self._runs(run):
-            if not own.delete():
+        for earlier in self._runs(run):
+            if not earlier.delete():
                 raise StoreError("sink.not_deleted", run=run.name, folder=self._where)
         points = rows(run)
         if not points:
             return  # Trackio writes a run with its first point
-        made = self._trackio.init(
+        opened = self._trackio.init(
             project=self._project,
             name=run.name,
             group=run.round,
@@ -53,9 +53,9 @@ class _Trackio:
             auto_log_cpu=False,
         )
         for step, values in points:
-            made.log(values, step=step)
-        made.finish()
-        written = self._written(run)
+            opened.log(values, step=step)
+        opened.finish()
+        written = self._point_count(run)
         if written != len(points):
             raise StoreError("sink.not_whole", run=run.name, folder=self._where)
 
@@ -65,26 +65,26 @@ class _Trackio:
     def _runs(self, run: TrialRun) -> list[Any]:
         """The runs of a trial: of its name, and of its key where one was written."""
         try:
-            found = self._trackio.Api().runs(self._project)
+            runs = self._trackio.Api().runs(self._project)
         except ValueError:  # the project has no database yet
             return []
-        return [own for own in found if own.name == run.name and _is_of(own, run)]
+        return [known for known in runs if known.name == run.name and _is_of(known, run)]
 
-    def _written(self, run: TrialRun) -> int:
+    def _point_count(self, run: TrialRun) -> int:
         from trackio.sqlite_storage import SQLiteStorage
 
         return sum(
-            len(SQLiteStorage.get_logs(self._project, own.name, run_id=own.id))
-            for own in self._runs(run)
+            len(SQLiteStorage.get_logs(self._project, written.name, run_id=written.id))
+            for written in self._runs(run)
         )
 
 
-def _is_of(own: Any, run: TrialRun) -> bool:
-    known = (own.config or {}).get(OURS)
+def _is_of(written: Any, run: TrialRun) -> bool:
+    known = (written.config or {}).get(OURS)
     return not isinstance(known, dict) or known.get("key") == run.key
 
 
 def about(run: TrialRun) -> dict[str, Any]:
     """What this package knows of a trial beside its settings and curves."""
-    own = {"key": run.key, "round": run.round, "study": run.study, "seed": run.seed}
-    return {**own, "goal": run.goal, **run.summary}
+    place = {"key": run.key, "round": run.round, "study": run.study, "seed": run.seed}
+    return {**place, "goal": run.goal, **run.summary}

@@ -50,7 +50,7 @@ class TrialRun:
     @property
     def points(self) -> int:
         """How many values were logged."""
-        return sum(len(one) for one in self.curves.values())
+        return sum(len(each) for each in self.curves.values())
 
 
 class Tracker(Protocol):
@@ -77,11 +77,11 @@ def rows(run: TrialRun) -> list[tuple[int, dict[str, float]]]:
     >>> rows(made)
     [(1, {'loss': 0.5}), (2, {'loss': 0.25})]
     """
-    found: dict[int, dict[str, float]] = {}
-    for name, own in run.curves.items():
-        for step, value in zip(own.steps.tolist(), own.values.tolist(), strict=True):
-            found.setdefault(step, {})[name] = value
-    return sorted(found.items())
+    by_step: dict[int, dict[str, float]] = {}
+    for name, points in run.curves.items():
+        for step, value in zip(points.steps.tolist(), points.values.tolist(), strict=True):
+            by_step.setdefault(step, {})[name] = value
+    return sorted(by_step.items())
 
 
 def marks(store: Store, record: RoundRecord) -> dict[int, str]:
@@ -92,39 +92,39 @@ def marks(store: Store, record: RoundRecord) -> dict[int, str]:
         .correlate(trial_table)
         .scalar_subquery()
     )
-    own = trial_table.c
-    chosen = select(own.id, own.status, own.attempt, batches).where(
-        own.round == record.id, own.attempt > 0, own.configuration.is_not(None)
+    columns = trial_table.c
+    chosen = select(columns.id, columns.status, columns.attempt, batches).where(
+        columns.round == record.id, columns.attempt > 0, columns.configuration.is_not(None)
     )
     with store.reading() as connection:
         return {
             key: f"{status} {attempt} {count}"
-            for key, status, attempt, count in connection.execute(chosen.order_by(own.id))
+            for key, status, attempt, count in connection.execute(chosen.order_by(columns.id))
         }
 
 
 def trial_run(store: Store, record: RoundRecord, key: int, verdicts: Summary) -> TrialRun:
     """One trial of the store as trackers receive it; `verdicts` join its summary."""
-    own = store.trial(key)
+    trial = store.trial(key)
     attempts = [attempt for attempt in store.attempts(key) if attempt.began is not None]
     began = attempts[0].began if attempts else None
     last = attempts[-1].ended if attempts else None
     start = record.created.timestamp() if began is None else began.timestamp()
-    end = start + own.seconds if last is None else last.timestamp()
-    study = record.round.studies[own.study]
+    end = start + trial.seconds if last is None else last.timestamp()
+    study = record.round.studies[trial.study]
     return TrialRun(
-        key=_run_key(store, own),
-        name=run_name(record.name, own),
+        key=_run_key(store, trial),
+        name=run_name(record.name, trial),
         round=record.name,
         study=study.label if len(record.round.studies) > 1 else "",
         goal=str(record.round.goal),
-        configuration=dict(own.configuration),
-        seed=own.seed,
-        status=own.status if own.ended else "running",
+        configuration=dict(trial.configuration),
+        seed=trial.seed,
+        status=trial.status if trial.ended else "running",
         began=start,
-        ended=max(start, end) if own.ended else None,
-        curves=dict(own.curves),
-        summary={**_summary(own), **(verdicts if own.ended else {})},
+        ended=max(start, end) if trial.ended else None,
+        curves=dict(trial.curves),
+        summary={**_summary(trial), **(verdicts if trial.ended else {})},
     )
 
 
@@ -142,39 +142,39 @@ def run_name(round: str, trial: Trial) -> str:
     return f"{round}-{trial.parent}-repeat-{repeat}"
 
 
-def _summary(own: Trial) -> dict[str, str | float]:
-    found: dict[str, str | float] = {"status": own.status if own.ended else "running"}
-    if own.value is not None:
-        found["value"] = own.value
-    if own.measured is not None:
-        found["value_sd"] = own.measured.sd
-    if own.best_step is not None:
-        found["step"] = own.best_step
-    if own.seconds:
-        found["seconds"] = own.seconds
-    if own.reason is not None:
-        found["reason"] = own.reason.code
-    if own.parent is not None:
-        found["repeats"] = own.parent
-    return found
+def _summary(trial: Trial) -> dict[str, str | float]:
+    summary: dict[str, str | float] = {"status": trial.status if trial.ended else "running"}
+    if trial.value is not None:
+        summary["value"] = trial.value
+    if trial.measured is not None:
+        summary["value_sd"] = trial.measured.sd
+    if trial.best_step is not None:
+        summary["step"] = trial.best_step
+    if trial.seconds:
+        summary["seconds"] = trial.seconds
+    if trial.reason is not None:
+        summary["reason"] = trial.reason.code
+    if trial.parent is not None:
+        summary["repeats"] = trial.parent
+    return summary
 
 
 def verdicts_of(store: Store, name: str) -> Summary:
     """The verdict of each check on a round, as `tunewright check` reads it; the gravest of each."""
-    found: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = {}
     for finding in check(with_earlier(store, name)):
-        before = found.get(finding.check, finding.verdict)
-        found[finding.check] = min(before, finding.verdict, key=_WORST_FIRST.index)
-    return {f"check.{name}": verdict for name, verdict in found.items()}
+        before = verdicts.get(finding.check, finding.verdict)
+        verdicts[finding.check] = min(before, finding.verdict, key=_WORST_FIRST.index)
+    return {f"check.{name}": verdict for name, verdict in verdicts.items()}
 
 
-def same_points(one: Curve, other: Curve) -> bool:
+def same_points(first: Curve, second: Curve) -> bool:
     """Whether two curves have the same points; NaN equals NaN."""
-    return np.array_equal(one.steps, other.steps) and np.array_equal(
-        one.values, other.values, equal_nan=True
+    return np.array_equal(first.steps, second.steps) and np.array_equal(
+        first.values, second.values, equal_nan=True
     )
 
 
-def first_points(own: Curve, count: int) -> Curve:
+def first_points(whole: Curve, count: int) -> Curve:
     """The first points of a curve."""
-    return Curve(own.steps[:count], own.values[:count])
+    return Curve(whole.steps[:count], whole.values[:count])

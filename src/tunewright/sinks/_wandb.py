@@ -61,7 +61,7 @@ class _WandB:
             x_disable_machine_info=True,
             x_save_requirements=False,
         )
-        made = wandb.init(
+        opened = wandb.init(
             project=self._project,
             group=run.round[:_LONGEST_GROUP],
             job_type=run.study[:64] or None,
@@ -74,10 +74,10 @@ class _WandB:
             settings=settings,
         )
         for step, values in rows(run):
-            made.log(values, step=step)
+            opened.log(values, step=step)
         for name, value in {**run.summary, "seed": run.seed}.items():
-            made.summary[PREFIX + name] = value
-        made.finish(exit_code=0 if run.status in ("completed", "unmeasured") else 1)
+            opened.summary[PREFIX + name] = value
+        opened.finish(exit_code=0 if run.status in ("completed", "unmeasured") else 1)
         inner = folder / "wandb"
         _drop_logs(inner)
         return next(inner.glob(f"offline-run-*-{run.key}"))
@@ -97,11 +97,12 @@ def _holds(folder: Path, run: TrialRun) -> bool:
     files = list(folder.glob("*.wandb"))
     if len(files) != 1:
         return False
-    found = read_run(files[0])
-    return not found.torn and found.exit_code is not None and same_rows(found.points.points(), run)
+    written = read_run(files[0])
+    finished = not written.torn and written.exit_code is not None
+    return finished and same_rows(written.points.points(), run)
 
 
 def same_rows(points: Any, run: TrialRun) -> bool:
     """Whether points that were read back are as many as those of the run, metric by metric."""
     count = {name: len(steps) for name, (steps, _) in points.items()}
-    return count == {name: len(own) for name, own in run.curves.items() if len(own)}
+    return count == {name: len(curve) for name, curve in run.curves.items() if len(curve)}

@@ -38,15 +38,15 @@ def write_whole(
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir()
     try:
-        made = make(beside, run)
+        written = make(beside, run)
         until = time.monotonic() + WHOLE_S
-        while not (whole := holds(made, run)) and time.monotonic() < until:
+        while not (whole := holds(written, run)) and time.monotonic() < until:
             time.sleep(LOOK_S)
         if not whole:
             raise StoreError("sink.not_whole", run=run.name, folder=str(root))
         before = [folder for folder in root.iterdir() if folder.is_dir() and is_of(folder)]
         for folder in before:
             shutil.rmtree(folder)
-        made.rename(root / made.name)
+        written.rename(root / written.name)
     finally:
         shutil.rmtree(beside, ignore_errors=True)

@@ -80,14 +80,14 @@ class Dashboard:
     def store(self) -> Store:
         """The store as it is now."""
         before = self.source.generation
-        found = self.source.store
+        current = self.source.store
         if self.source.generation != before:  # another file: nothing that we know is about it
             self._bests.clear()
             self._densities.clear()
             self._images.clear()
             self.tables.forget()
             self.judge.forget()
-        return found
+        return current
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -113,8 +113,8 @@ class Dashboard:
     async def bests(self, request: Request) -> Response:
         """The best value of some rounds."""
         names = request.query_params.getlist("round")[:MOST_ROWS]
-        found = await to_thread.run_sync(pages.bests, self.store, names, self._bests)
-        return JSONResponse(plain(found))
+        best_of = await to_thread.run_sync(pages.bests, self.store, names, self._bests)
+        return JSONResponse(plain(best_of))
 
     async def round(self, request: Request) -> Response:
         """A round without its trials, and the cursor from which its events go on."""
@@ -159,13 +159,13 @@ class Dashboard:
             kept = self._densities.get((name, metric))
             if kept is None:
                 self._images.pop((name, metric), None)
-                found = overview.buckets(store, key, metric, ended)
-                kept = columns.density_of(found), ended
+                curves = overview.buckets(store, key, metric, ended)
+                kept = columns.density_of(curves), ended
                 if metric in overview.metrics_of(store, key):  # a made-up name is not kept
                     self._densities[name, metric] = kept
             density, looked = kept
-            for trial, own in overview.buckets(store, key, metric, ended - looked):
-                density.add(trial, own)
+            for trial, curve in overview.buckets(store, key, metric, ended - looked):
+                density.add(trial, curve)
             looked |= ended
             if density.stale:
                 self._densities.pop((name, metric), None)
@@ -187,8 +187,8 @@ class Dashboard:
     def _curves(self, name: str, metric: str, numbers: list[int]) -> bytes:
         store = self.store
         trials = {key: number for number, key in store.keys_of(name, numbers).items()}
-        found = dict(overview.buckets(store, overview.round_key(store, name), metric, trials))
-        return columns.lines({trials[key]: own for key, own in found.items()})
+        curves = dict(overview.buckets(store, overview.round_key(store, name), metric, trials))
+        return columns.lines({trials[key]: curve for key, curve in curves.items()})
 
     async def verdict(self, request: Request) -> Response:
         """What the checklist found, as far as it is known; a page sends the one that it `has`."""
@@ -226,16 +226,16 @@ class Dashboard:
     async def trial_curves(self, request: Request) -> Response:
         """Every metric of a trial."""
         name, number = _name(request), _number(request)
-        found = await to_thread.run_sync(self.store.trials, name, [number])
-        if not found:
+        trials = await to_thread.run_sync(self.store.trials, name, [number])
+        if not trials:
             raise NotFound("trial.not_found", round=name, trial=number, first=None, last=None)
-        return JSONResponse(await to_thread.run_sync(pages.curves_of, found[0]))
+        return JSONResponse(await to_thread.run_sync(pages.curves_of, trials[0]))
 
     async def diagnosis(self, request: Request) -> Response:
         """What the curves of a trial show."""
         name, number = _name(request), _number(request)
-        found = await to_thread.run_sync(pages.diagnosis_page, self.store, name, number)
-        return JSONResponse(found)
+        answers = await to_thread.run_sync(pages.diagnosis_page, self.store, name, number)
+        return JSONResponse(answers)
 
     async def log(self, request: Request) -> Response:
         """The end of a trial's log."""
@@ -250,9 +250,9 @@ class Dashboard:
         if place is None:
             raise NotFound("ui.no_such_file", path=path)
         descriptor, size = await to_thread.run_sync(files.opened, place, path)
-        shown = quote(path.rpartition("/")[2], safe="")
+        quoted = quote(path.rpartition("/")[2], safe="")
         headers = {
-            "Content-Disposition": f"attachment; filename*=UTF-8''{shown}",
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quoted}",
             "Content-Length": str(size),
             "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
         }
@@ -275,16 +275,16 @@ class Dashboard:
         if not isinstance(text, str):
             raise Misuse("ui.bad_field", field="text", kind="text")
         written = await to_thread.run_sync(stores.note, self.address, _name(request), text)
-        shown = [{"text": str(one.text), "written": one.written} for one in written]
-        return JSONResponse(plain({"notes": shown}))
+        notes = [{"text": str(entry.text), "written": entry.written} for entry in written]
+        return JSONResponse(plain({"notes": notes}))
 
     async def stop(self, request: Request) -> Response:
         """Ask whoever runs a round to stop it, or one of its trials."""
         number = (await _body(request)).get("trial")
         if number is not None and type(number) is not int:
             raise Misuse("ui.bad_field", field="trial", kind="number")
-        asked = await to_thread.run_sync(stores.stop, self.address, _name(request), number)
-        return JSONResponse(plain(asked))
+        stop_request = await to_thread.run_sync(stores.stop, self.address, _name(request), number)
+        return JSONResponse(plain(stop_request))
 
     async def runs(self, request: Request) -> Response:
         """The round files of the project, and what was started here."""
@@ -324,26 +324,28 @@ class Dashboard:
             "/api/round/{name}/note": self.note,
             "/api/round/{name}/stop": self.stop,
         }
-        found: list[Route | Mount] = [
-            Route(path, _patient(own), methods=["GET"]) for path, own in reading.items()
+        pages_found: list[Route | Mount] = [
+            Route(path, _patient(handler), methods=["GET"]) for path, handler in reading.items()
         ]
         if ACTIONS in self.allow:
-            found += [Route(path, own, methods=["POST"]) for path, own in writing.items()]
+            pages_found += [
+                Route(path, handler, methods=["POST"]) for path, handler in writing.items()
+            ]
         if _RUN in self.allow:
-            found += [
+            pages_found += [
                 Route("/api/run", self.run, methods=["POST"]),
                 Route("/api/runs", self.runs, methods=["GET"]),
             ]
         page = Route("/", _page, methods=["GET"])
-        return [*found, page, Mount("/static", StaticFiles(directory=STATIC))]
+        return [*pages_found, page, Mount("/static", StaticFiles(directory=STATIC))]
 
 
 def application(store: str, access: Access, allow: frozenset[str] = frozenset()) -> Starlette:
     """The dashboard of a store as an ASGI application."""
-    own = Dashboard(store, allow)
+    dashboard = Dashboard(store, allow)
     return Starlette(
-        routes=own.routes(),
-        lifespan=own.lifespan,
+        routes=dashboard.routes(),
+        lifespan=dashboard.lifespan,
         middleware=[
             Middleware(Guard, access=access),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5),
@@ -449,15 +451,15 @@ async def _body(request: Request) -> dict[str, Any]:
         if len(data) > _MOST_BODY:
             raise _TooLarge
     try:
-        found = plain_json.loads(bytes(data), "the body of the request")
+        content = plain_json.loads(bytes(data), "the body of the request")
     except TunewrightError as error:
         raise Misuse("ui.bad_body") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise Misuse("ui.bad_body")
-    return found
+    return content
 
 
 def _numbers(request: Request) -> list[int]:
-    asked = request.query_params.getlist("trial")
-    usable = (number for number in asked if number.isascii() and number.isdigit())
+    numbers_given = request.query_params.getlist("trial")
+    usable = (number for number in numbers_given if number.isascii() and number.isdigit())
     return [int(number) for number in usable if len(number) < 10][:MOST_ROWS]

@@ -86,53 +86,55 @@ class Changes:
 
     async def states(self, name: str) -> tuple[States, str]:
         """What the trials of a round are at, and the cursor that goes with it."""
-        own = await self._of(name)
-        return own.states, f"{self.epoch}-{own.last}"
+        watched = await self._of(name)
+        return watched.states, f"{self.epoch}-{watched.last}"
 
     async def stream(self, name: str, cursor: str) -> AsyncIterator[str]:
         """Events of a round after a cursor, as text for server-sent events, until the page goes."""
-        own = await self._of(name)
-        own.pages += 1
+        watched = await self._of(name)
+        watched.pages += 1
         try:
             epoch, _, number = cursor.rpartition("-")
             at = int(number) if epoch == self.epoch and number.isdigit() else -1
-            known = own.start if len(own.events) < KEPT else own.events[0][0]
-            if not known <= at <= own.last:
-                at = own.last
+            known = watched.start if len(watched.events) < KEPT else watched.events[0][0]
+            if not known <= at <= watched.last:
+                at = watched.last
                 yield self._text(at, {"kind": "reload"})
             healthy = True  # as far as this page knows
             while True:
-                for number_, event in [one for one in own.events if one[0] > at]:
+                for number_, event in [entry for entry in watched.events if entry[0] > at]:
                     at = number_
                     yield self._text(at, event)
                 if healthy != self.healthy:
                     healthy = self.healthy
                     yield self._text(at, {"kind": "live" if healthy else "stale"})
-                waiting = own.changed
+                waiting = watched.changed
                 try:
                     await asyncio.wait_for(waiting.wait(), _ALIVE_S)
                 except TimeoutError:
                     yield ": alive\n\n"
         finally:
-            own.pages -= 1
-            own.used = time.monotonic()
+            watched.pages -= 1
+            watched.used = time.monotonic()
 
     def _text(self, number: int, event: dict[str, Any]) -> str:
         data = json.dumps(event, allow_nan=False)
         return f"id: {self.epoch}-{number}\ndata: {data}\n\n"
 
     async def _of(self, name: str) -> _Watched:
-        own = self._watched.get(name)
-        if own is None:
+        watched = self._watched.get(name)
+        if watched is None:
             states = await to_thread.run_sync(self._read, name)
             # a new number: what happened while nobody watched has none
             number = next(self._numbers)
-            own = self._watched.setdefault(name, _Watched(name, states, start=number, last=number))
-        elif not own.pages:
-            await self._look(own)  # nobody has done so meanwhile
-            own = self._watched.setdefault(name, own)  # dropped while it was looked at
-        own.used = time.monotonic()
-        return own
+            watched = self._watched.setdefault(
+                name, _Watched(name, states, start=number, last=number)
+            )
+        elif not watched.pages:
+            await self._look(watched)  # nobody has done so meanwhile
+            watched = self._watched.setdefault(name, watched)  # dropped while it was looked at
+        watched.used = time.monotonic()
+        return watched
 
     def _read(self, name: str) -> States:
         store = self._source.store
@@ -141,66 +143,66 @@ class Changes:
     async def _watch(self) -> None:
         used = time.process_time()
         while not self._closing.is_set():
-            for own in list(self._watched.values()):
-                if own.pages:
-                    await self._look(own)
-                elif time.monotonic() - own.used >= KEEP_S:
-                    self._watched.pop(own.name, None)  # the next page begins anew
+            for watched in list(self._watched.values()):
+                if watched.pages:
+                    await self._look(watched)
+                elif time.monotonic() - watched.used >= KEEP_S:
+                    self._watched.pop(watched.name, None)  # the next page begins anew
             before, used = used, time.process_time()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), pause_after(used - before))
 
-    async def _look(self, own: _Watched) -> None:
-        async with own.looking:
+    async def _look(self, watched: _Watched) -> None:
+        async with watched.looking:
             written = self._source.written()
-            if written is not None and written == own.written and self.healthy:
+            if written is not None and written == watched.written and self.healthy:
                 return
             try:
-                states, event = await to_thread.run_sync(self._read_changes, own)
+                states, event = await to_thread.run_sync(self._read_changes, watched)
             except NotFound as error:
                 if error.code == "round.not_found":  # removed or renamed: the page shows it
-                    self._publish(own, {}, {"kind": "reload"} if own.states else None)
+                    self._publish(watched, {}, {"kind": "reload"} if watched.states else None)
                     return
                 self._turn(False)
             except Exception:  # whatever keeps us from reading may pass: pages show that
                 self._turn(False)
             else:
-                own.written = written
+                watched.written = written
                 self._turn(True)
-                self._publish(own, states, event)
+                self._publish(watched, states, event)
 
     def _turn(self, healthy: bool) -> None:
         """Note whether the store can be read; pages show the change at once."""
         if healthy and self._generation != self._source.generation:
             self._generation = self._source.generation
-            for own in self._watched.values():  # another file: what a page knows means nothing
-                self._append(own, {"kind": "reload"})
+            for watched in self._watched.values():  # another file: what a page knows means nothing
+                self._append(watched, {"kind": "reload"})
         if healthy != self.healthy:
             self.healthy = healthy
-            for own in self._watched.values():
-                own.wake()
+            for watched in self._watched.values():
+                watched.wake()
 
-    def _read_changes(self, own: _Watched) -> tuple[States, dict[str, Any] | None]:
+    def _read_changes(self, watched: _Watched) -> tuple[States, dict[str, Any] | None]:
         """What the trials of a round are at now, and the event that brings pages there."""
-        states = self._read(own.name)
-        changed = [key for key, state in states.items() if own.states.get(key) != state]
-        if own.states.keys() - states.keys() or len(changed) > MOST_ROWS:
+        states = self._read(watched.name)
+        changed = [key for key, state in states.items() if watched.states.get(key) != state]
+        if watched.states.keys() - states.keys() or len(changed) > MOST_ROWS:
             return states, {"kind": "reload"}
         if not changed:
             return states, None
-        rows = columns.table(overview.read_overview(self._source.store, own.name, changed))
+        rows = columns.table(overview.read_overview(self._source.store, watched.name, changed))
         encoded = base64.b64encode(rows).decode("ascii")
         return states, {"kind": "trials", "keys": changed, "rows": encoded}
 
-    def _publish(self, own: _Watched, states: States, event: dict[str, Any] | None) -> None:
-        own.states = states
+    def _publish(self, watched: _Watched, states: States, event: dict[str, Any] | None) -> None:
+        watched.states = states
         if event is not None:
-            self._append(own, event)
+            self._append(watched, event)
 
-    def _append(self, own: _Watched, event: dict[str, Any]) -> None:
-        own.last = next(self._numbers)
-        own.events.append((own.last, event))
-        own.wake()
+    def _append(self, watched: _Watched, event: dict[str, Any]) -> None:
+        watched.last = next(self._numbers)
+        watched.events.append((watched.last, event))
+        watched.wake()
 
 
 def pause_after(used: float) -> float:

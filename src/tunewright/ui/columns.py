@@ -52,14 +52,14 @@ class Density:
     keys: set[int] = field(default_factory=set, repr=False)  # of the trials that are in it
     stale: bool = False  # a curve lies outside the limits in a way that matters
 
-    def add(self, key: int, own: Buckets) -> None:
+    def add(self, key: int, curve: Buckets) -> None:
         """Count one curve."""
         if key in self.keys:
             return
         self.keys.add(key)
-        if own.last > self.last * 1.05:
+        if curve.last > self.last * 1.05:
             self.stale = True
-        line = _line(own, self.last)
+        line = _line(curve, self.last)
         if line is None:
             return
         column, low, high = line
@@ -96,12 +96,14 @@ class Density:
 
 def density_of(curves: Iterable[tuple[int, Buckets]]) -> Density:
     """The density of many curves; limits from their own spread, outliers at the margin."""
-    kept = [(key, own) for key, own in curves if np.isfinite(own.low).any()]
+    kept = [(key, curve) for key, curve in curves if np.isfinite(curve.low).any()]
     if not kept:
         return Density(0.0, 1.0, 1, False)
     sample = kept[:: -(-len(kept) // 2000)]  # enough for percentiles
-    lows = np.concatenate([own.low[np.isfinite(own.low)] for _, own in sample]).astype(float)
-    highs = np.concatenate([own.high[np.isfinite(own.high)] for _, own in sample]).astype(float)
+    lows = np.concatenate([curve.low[np.isfinite(curve.low)] for _, curve in sample]).astype(float)
+    highs = np.concatenate([curve.high[np.isfinite(curve.high)] for _, curve in sample]).astype(
+        float
+    )
     low, high = float(lows.min()), float(np.percentile(highs, 98))
     spread = np.percentile(lows, [5, 95])
     logarithmic = bool(low > 0 and spread[1] / max(spread[0], 1e-300) > _WIDE)
@@ -109,25 +111,25 @@ def density_of(curves: Iterable[tuple[int, Buckets]]) -> Density:
         low, high = math.log10(low), math.log10(max(high, low))
     if high <= low:
         low, high = low - 0.5, high + 0.5
-    made = Density(low, high, max(own.last for _, own in kept), logarithmic)
-    for key, own in kept:
-        made.add(key, own)
-    return made
+    density = Density(low, high, max(curve.last for _, curve in kept), logarithmic)
+    for key, curve in kept:
+        density.add(key, curve)
+    return density
 
 
 def _line(
-    own: Buckets, last: int
+    curve: Buckets, last: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
     """A curve over the columns of an image that ends at step `last`; gaps are drawn straight."""
-    known = np.flatnonzero(np.isfinite(own.low))
+    known = np.flatnonzero(np.isfinite(curve.low))
     if not len(known):
         return None
-    if own.last == last and len(known) == known[-1] - known[0] + 1:  # no gaps: nothing to draw
-        return known, own.low[known].astype(float), own.high[known].astype(float)
-    at = own.steps[known] * BUCKETS / (last + 1.0)
+    if curve.last == last and len(known) == known[-1] - known[0] + 1:  # no gaps: nothing to draw
+        return known, curve.low[known].astype(float), curve.high[known].astype(float)
+    at = curve.steps[known] * BUCKETS / (last + 1.0)
     column = np.arange(max(int(at[0]), 0), min(int(at[-1]), BUCKETS - 1) + 1)
-    low = np.interp(column + 0.5, at, own.low[known].astype(float))
-    high = np.interp(column + 0.5, at, own.high[known].astype(float))
+    low = np.interp(column + 0.5, at, curve.low[known].astype(float))
+    high = np.interp(column + 0.5, at, curve.high[known].astype(float))
     return column, low, high
 
 

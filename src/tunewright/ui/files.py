@@ -58,7 +58,7 @@ def place_of(store: Store, record: RoundRecord, trial: Trial) -> Place | None:
 
 def listed(place: Place) -> list[dict[str, Any]]:
     """The plain files inside a folder with their sizes, links left out."""
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     folder = place.path
     for at, folders, names in os.walk(folder):
         here = Path(at)
@@ -70,10 +70,10 @@ def listed(place: Place) -> list[dict[str, Any]]:
             status = path.lstat()
             if stat.S_ISREG(status.st_mode):
                 relative = path.relative_to(folder).as_posix()
-                found.append({"path": relative, "bytes": status.st_size})
-            if len(found) >= MOST:
-                return found
-    return found
+                entries.append({"path": relative, "bytes": status.st_size})
+            if len(entries) >= MOST:
+                return entries
+    return entries
 
 
 def opened(place: Place, relative: str) -> tuple[int, int]:

@@ -144,8 +144,8 @@ class Guard:
         given = cookie_parser(headers.get("cookie", "")).get(self.access.cookie, "")
         if hmac.compare_digest(given.encode(), token.encode()):
             return None
-        asked = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if scope["method"] == "GET" and hmac.compare_digest(asked.encode(), token.encode()):
+        from_link = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if scope["method"] == "GET" and hmac.compare_digest(from_link.encode(), token.encode()):
             moved = RedirectResponse("/", 303)  # never to a place that the request names
             moved.set_cookie(self.access.cookie, token, httponly=True, samesite="strict", path="/")
             return moved

@@ -79,8 +79,8 @@ def _updated(store: Store, name: str, kept: _Kept, states: States) -> _Kept | No
     if len(changed) > AT_ONCE:
         return None
     newer = read_overview(store, name, changed)
-    made = merged(kept.overview, newer)
-    return None if made is None else _Kept(states, made)
+    overview_now = merged(kept.overview, newer)
+    return None if overview_now is None else _Kept(states, overview_now)
 
 
 def merged(old: Overview, newer: Overview) -> Overview | None:

@@ -32,18 +32,19 @@ _BEST = 5
 def home(store: Store) -> dict[str, Any]:
     """Every round, campaign and launch decision of a store, newest first."""
     records = store.rounds()
-    made: dict[str, Any] = plain(
+    page: dict[str, Any] = plain(
         {
             "store": store.url,
             "rounds": [_line(record) for record in reversed(records)],
             "campaigns": [
-                {"name": one.name, "created": one.created} for one in reversed(store.campaigns())
+                {"name": campaign.name, "created": campaign.created}
+                for campaign in reversed(store.campaigns())
             ],
-            "launches": [_launch(one) for one in reversed(lineage.launches(store))],
+            "launches": [_launch(launch) for launch in reversed(lineage.launches(store))],
             "probes": len(store.probes()),
         }
     )
-    return made
+    return page
 
 
 def _line(record: RoundRecord) -> dict[str, Any]:
@@ -62,14 +63,14 @@ def _line(record: RoundRecord) -> dict[str, Any]:
     }
 
 
-def _launch(one: Any) -> dict[str, Any]:
+def _launch(launch: Any) -> dict[str, Any]:
     return {
-        "verdict": one.verdict,
-        "written": one.written,
-        "candidate": one.candidate,
-        "baseline": one.baseline,
-        "why": one.why,
-        "goal": one.goal,
+        "verdict": launch.verdict,
+        "written": launch.written,
+        "candidate": launch.candidate,
+        "baseline": launch.baseline,
+        "why": launch.why,
+        "goal": launch.goal,
     }
 
 
@@ -83,7 +84,7 @@ def bests(
     """
     records = {record.name: record for record in store.rounds()}
     stamps = overview.stamps(store)
-    made: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for name in names:
         record = records.get(name)
         if record is None:
@@ -93,12 +94,12 @@ def bests(
         if kept is None or kept[0] != stamp:
             kept = known[record.id] = (stamp, overview.best_of(store, record))
         notes = store.notes(record)
-        made[name] = {
+        by_name[name] = {
             "value": None if kept[1] is None else kept[1].value,
             "trial": None if kept[1] is None else kept[1].number,
             "note": str(notes[-1].text) if notes else "",
         }
-    return made
+    return by_name
 
 
 def round_page(store: Store, columns: Overview) -> dict[str, Any]:
@@ -107,7 +108,7 @@ def round_page(store: Store, columns: Overview) -> dict[str, Any]:
     round = record.round
     top = columns.best(_BEST)
     counted = np.bincount(columns.statuses, minlength=len(STATUSES))
-    made: dict[str, Any] = plain(
+    page: dict[str, Any] = plain(
         {
             **_line(record),
             "objective": str(record.objective),
@@ -121,13 +122,13 @@ def round_page(store: Store, columns: Overview) -> dict[str, Any]:
             "seconds": float(columns.seconds.sum()),
             "repeats": columns.repeats,
             "notes": [
-                {"text": str(one.text), "written": one.written} for one in store.notes(record)
+                {"text": str(note.text), "written": note.written} for note in store.notes(record)
             ],
             "command": record.command,
             "definition": round,
         }
     )
-    return made
+    return page
 
 
 def _axes(columns: Overview) -> Iterable[dict[str, Any]]:
@@ -144,31 +145,33 @@ def diagnosis_page(store: Store, name: str, number: int) -> dict[str, Any]:
         raise NotFound("trial.not_found", round=name, trial=number, first=None, last=None)
     objective = store.round(name).objective
     larger = () if objective.minimize else (objective.metric,)
-    found = diagnose(trial, maximize=larger)
-    facts = {verdict: len(found.of(verdict)) for verdict in ("warn", "note", "cannot_judge")}
-    made: dict[str, Any] = plain(
+    diagnosis = diagnose(trial, maximize=larger)
+    facts = {verdict: len(diagnosis.of(verdict)) for verdict in ("warn", "note", "cannot_judge")}
+    page: dict[str, Any] = plain(
         {
             "round": name,
             "trial": number,
             "headline": Message("diagnosis.tally", {"runs": 1, **facts}).text,
-            "diagnosis": found,
-            "answers": [_answer(one) for one in found.answers],
+            "diagnosis": diagnosis,
+            "answers": [_answer(answer) for answer in diagnosis.answers],
         }
     )
-    return made
+    return page
 
 
-def _answer(one: Diagnosed) -> dict[str, Any]:
+def _answer(answer: Diagnosed) -> dict[str, Any]:
     """One question, answered, in the form of an entry of the checklist."""
-    words = one.words
-    found = {"headline": str(words.headline), "evidence": [str(line) for line in words.evidence]}
-    actions = one.actions if one.verdict in ("warn", "note") else ()
+    words = answer.words
+    finding = {"headline": str(words.headline), "evidence": [str(line) for line in words.evidence]}
+    actions = answer.actions if answer.verdict in ("warn", "note") else ()
     return {
-        "question": one.question,
-        "verdict": one.verdict,
-        "found": [{"about": "", **found}],
+        "question": answer.question,
+        "verdict": answer.verdict,
+        "found": [{"about": "", **finding}],
         "others": 0,
-        "actions": [{"command": own.command, "text": str(own.shell_text)} for own in actions],
+        "actions": [
+            {"command": action.command, "text": str(action.shell_text)} for action in actions
+        ],
     }
 
 
@@ -199,7 +202,7 @@ def trial_page(store: Store, name: str, number: int) -> dict[str, Any]:
     record = store.round(name)
     origin = store.provenance(trial.identity)
     place = files.place_of(store, record, trial)
-    made: dict[str, Any] = plain(
+    page: dict[str, Any] = plain(
         {
             **{key: value for key, value in plain(trial).items() if key != "unit"},
             "reason": None if trial.reason is None else str(trial.reason),
@@ -215,19 +218,19 @@ def trial_page(store: Store, name: str, number: int) -> dict[str, Any]:
             "files": [] if place is None else files.listed(place),
         }
     )
-    return made
+    return page
 
 
 def curves_of(trial: Trial, most: int = 1000) -> dict[str, Any]:
     """Every metric of a trial; long curves keep every k-th point and the last."""
-    made = {}
+    curves = {}
     for metric, curve in trial.curves.items():
         every = max(1, -(-len(curve) // most))
         chosen = np.unique(np.append(np.arange(0, len(curve), every), len(curve) - 1))
-        made[metric] = {"steps": curve.steps[chosen], "values": curve.values[chosen]}
+        curves[metric] = {"steps": curve.steps[chosen], "values": curve.values[chosen]}
         if curve.sd is not None:
-            made[metric]["sd"] = curve.sd[chosen]
-    return plain(made)  # type: ignore[no-any-return]
+            curves[metric]["sd"] = curve.sd[chosen]
+    return plain(curves)  # type: ignore[no-any-return]
 
 
 def place(store: Store, name: str, number: int) -> tuple[Trial, files.Place | None]:
@@ -240,9 +243,9 @@ def place(store: Store, name: str, number: int) -> tuple[Trial, files.Place | No
 
 def log_tail(store: Store, name: str, number: int) -> dict[str, Any]:
     """The end of the newest log of a trial; empty where there is none."""
-    trial, found = place(store, name, number)
+    trial, folder = place(store, name, number)
     for log in (f"log.{trial.attempts}.tail.txt", f"log.{trial.attempts}.txt"):
-        text = None if found is None else files.tail(found, log, _TAIL)
+        text = None if folder is None else files.tail(folder, log, _TAIL)
         if text is not None:
             return {"text": text, "file": log}
     return {"text": "", "file": ""}
@@ -252,38 +255,38 @@ def campaign_page(store: Store, name: str) -> dict[str, Any]:
     """A campaign: its budget, its steps with their reasons, its rounds."""
     known = read_definition(store, name)
     if known is None:
-        others = ", ".join(one.name for one in store.campaigns()) or "none"
+        others = ", ".join(campaign.name for campaign in store.campaigns()) or "none"
         raise NotFound("campaign.not_found", name=name, url=store.url, others=others)
     campaign = read_campaign(store, known)
     step = next_step(campaign)
-    rounds = [one for one in store.rounds() if one.campaign == name]
-    made: dict[str, Any] = plain(
+    rounds = [round for round in store.rounds() if round.campaign == name]
+    page: dict[str, Any] = plain(
         {
             **of_campaign(campaign),
             "goal": str(known.space.goal),
             "headline": str(campaign.headline),
             "left": campaign.left,
-            "rounds": [_line(one) for one in rounds],
+            "rounds": [_line(round) for round in rounds],
             "steps": [
                 {
-                    "number": one.number,
-                    "kind": one.kind,
-                    "reason": str(one.reason),
-                    "round": one.round,
-                    "written": one.written,
+                    "number": step.number,
+                    "kind": step.kind,
+                    "reason": str(step.reason),
+                    "round": step.round,
+                    "written": step.written,
                 }
-                for one in campaign.log
+                for step in campaign.log
             ],
             "next": {"kind": step.kind, "reason": str(step.reason), "trials": step.trials},
         }
     )
-    return made
+    return page
 
 
 def probes_page(store: Store) -> dict[str, Any]:
     """The answers of probes, newest first, each in words too."""
-    made: dict[str, Any] = plain({"probes": [_probe(one) for one in reversed(store.probes())]})
-    return made
+    page: dict[str, Any] = plain({"probes": [_probe(probe) for probe in reversed(store.probes())]})
+    return page
 
 
 def _probe(record: ProbeRecord) -> dict[str, Any]:
@@ -291,6 +294,6 @@ def _probe(record: ProbeRecord) -> dict[str, Any]:
     return {
         **plain(record),
         "says": "" if known is None else str(message_of(known)),
-        "caveats": [str(message_of(one)) for one in record.answer.get("caveats") or ()],
-        "missing": [str(message_of(one)) for one in record.answer.get("missing") or ()],
+        "caveats": [str(message_of(message)) for message in record.answer.get("caveats") or ()],
+        "missing": [str(message_of(message)) for message in record.answer.get("missing") or ()],
     }

@@ -110,7 +110,7 @@ def _prepared(
             loop="asyncio",  # uvloop starts processes by os.fork, which threads do not survive
             timeout_graceful_shutdown=1,
         )
-        permits = ("read", *(one for one in _PERMITS if one in permitted))
+        permits = ("read", *(permit for permit in _PERMITS if permit in permitted))
         about = Served(_url(address, access), parse(store).shown, bool(access.token), permits)
         yield uvicorn.Server(config), about, bound
 
@@ -127,16 +127,16 @@ def _wait_for(server: Any, thread: threading.Thread) -> None:
 
 def _permitted(allow: Iterable[str]) -> frozenset[str]:
     """What is permitted; who may start a round may stop it too."""
-    asked = frozenset(allow)
-    if not asked <= set(_PERMITS):
-        raise Misuse("ui.unknown_permission", asked=sorted(asked - set(_PERMITS)), known=_PERMITS)
-    return frozenset(_PERMITS) if "run" in asked else asked
+    permits = frozenset(allow)
+    if not permits <= set(_PERMITS):
+        raise Misuse("ui.unknown_permission", asked=sorted(permits - set(_PERMITS)), known=_PERMITS)
+    return frozenset(_PERMITS) if "run" in permits else permits
 
 
 def _url(address: str, access: Access) -> str:
-    shown = f"[{address}]" if ":" in address else address
+    host = f"[{address}]" if ":" in address else address
     query = f"?token={access.token}" if access.token else ""
-    return f"http://{shown}:{access.port}/{query}"
+    return f"http://{host}:{access.port}/{query}"
 
 
 def _bound(address: str, port: int | None) -> socket.socket:
@@ -145,13 +145,13 @@ def _bound(address: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     reason = ""
     for number in wanted:
-        made = socket.socket(family)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener = socket.socket(family)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((address, number))
-            made.listen()  # who is given the address may use it at once
-            return made
+            listener.bind((address, number))
+            listener.listen()  # who is given the address may use it at once
+            return listener
         except OSError as error:
-            made.close()
+            listener.close()
             reason = error.strerror or str(error)
     raise DesignError("ui.port_taken", address=address, port=wanted[0], reason=reason)

@@ -74,8 +74,8 @@ def first_page(policy: str = "") -> str:
     >>> "<script" in first_page() and "default-src" in first_page("default-src 'none'")
     True
     """
-    said = {name: Message(f"ui.{name}").text for name in ("opened", "scriptless")}
-    return markup.render("index.html", STATIC, language=language(), policy=policy, **said)
+    texts = {name: Message(f"ui.{name}").text for name in ("opened", "scriptless")}
+    return markup.render("index.html", STATIC, language=language(), policy=policy, **texts)
 
 
 def _make_room(target: Path) -> None:
@@ -99,7 +99,7 @@ def _write(store: Store, address: str, target: Path) -> dict[str, Any]:
     data = target / "data"
     home = pages.home(store)
     rounds = {line["name"]: f"r{at}" for at, line in enumerate(home["rounds"])}
-    campaigns = {one["name"]: f"c{at}" for at, one in enumerate(home["campaigns"])}
+    campaigns = {campaign["name"]: f"c{at}" for at, campaign in enumerate(home["campaigns"])}
     metrics: dict[str, list[str]] = {}
     for line in home["rounds"]:
         chips, metrics[line["name"]] = _round(
@@ -137,12 +137,12 @@ def _round(store: Store, address: str, name: str, place: Path) -> tuple[dict[str
     numbers = [int(number) for number in read.numbers]
     keys = dict(zip((int(key) for key in read.keys), numbers, strict=True))
     for at, metric in enumerate(page["metrics"]):
-        found = dict(overview.buckets(store, read.record.id, metric))
-        _bytes(place / "density" / f"{at}.bin", columns.density_of(found.items()).image())
-        lines = {keys[key]: own for key, own in found.items() if key in keys}
+        curves = dict(overview.buckets(store, read.record.id, metric))
+        _bytes(place / "density" / f"{at}.bin", columns.density_of(curves.items()).image())
+        lines = {keys[key]: curve for key, curve in curves.items() if key in keys}
         for part in sorted({number // LINES for number in lines}):
-            own = {n: line for n, line in lines.items() if n // LINES == part}
-            _bytes(place / "curves" / str(at) / f"{part}.bin", columns.lines(own))
+            curve = {n: line for n, line in lines.items() if n // LINES == part}
+            _bytes(place / "curves" / str(at) / f"{part}.bin", columns.lines(curve))
     for first in range(0, max(numbers, default=-1) + 1, _ROWS):
         _trials(store, name, place, range(first, first + _ROWS))
     return dict(Counter(verdict["verdicts"])), list(page["metrics"])

@@ -38,15 +38,15 @@ class Source:
         if self._found() == self._file:
             return self._store
         with self._lock:
-            found = self._found()
-            if found != self._file:
-                if found is None:
+            file = self._found()
+            if file != self._file:
+                if file is None:
                     raise NotFound(
                         "store.not_found", path=str(self._path), others=[], remedy=FirstRun()
                     )
                 opened = Store.open(self.address, create=False, read_only=True)
                 self._store.close()
-                self._store, self._file = opened, found
+                self._store, self._file = opened, file
                 self.generation += 1
             return self._store
 
@@ -54,15 +54,15 @@ class Source:
         """Something that differs once the store was written to; None: it cannot be known."""
         if self._path is None:
             return None
-        found = []
+        stamps = []
         for path in (self._path, beside(self._path, "-wal")):
             try:
                 status = os.stat(path)
-                found.append((status.st_ino, status.st_size, status.st_mtime_ns))
+                stamps.append((status.st_ino, status.st_size, status.st_mtime_ns))
             except OSError:
-                found.append((0, 0, 0))
-        newest = max(one[2] for one in found) / 1e9
-        return None if abs(time.time() - newest) < _ALIKE_S else tuple(found)
+                stamps.append((0, 0, 0))
+        newest = max(stamp[2] for stamp in stamps) / 1e9
+        return None if abs(time.time() - newest) < _ALIKE_S else tuple(stamps)
 
     def close(self) -> None:
         """Close every connection."""

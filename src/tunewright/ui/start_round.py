@@ -78,7 +78,9 @@ class Rounds:
         """Run a round, or continue it, in a separate process; its file is checked first."""
         if name not in self.names:
             raise Misuse("ui.no_round_file", round=name, known=list(self.names))
-        if any(one.round == name and one.process.poll() is None for one in self._started):
+        if any(
+            earlier.round == name and earlier.process.poll() is None for earlier in self._started
+        ):
             raise Busy("ui.round_runs", round=name)
         self.project.described(name)  # every problem of the file at once
         output = tempfile.NamedTemporaryFile(prefix="tunewright-run-", suffix=".txt")  # noqa: SIM115
@@ -90,9 +92,9 @@ class Rounds:
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C at the dashboard is not meant for it
         )
-        made = StartedRound(name, process, output)
-        self._started.append(made)
-        return made
+        new_round = StartedRound(name, process, output)
+        self._started.append(new_round)
+        return new_round
 
     def to_data(self) -> dict[str, Any]:
         """The round files, and what was started, newest first."""
@@ -101,9 +103,11 @@ class Rounds:
 
     def close(self) -> None:
         """Forget what was started; processes that still run continue."""
-        for one in self._started:
-            one.process.returncode = one.process.poll() or 0  # no warning about one that runs on
-            one.output.close()
+        for round_ in self._started:
+            round_.process.returncode = (
+                round_.process.poll() or 0
+            )  # no warning about one that runs on
+            round_.output.close()
 
 
 def _place(store: str) -> str:

@@ -80,7 +80,7 @@ class Judge:
                 stderr=asyncio.subprocess.PIPE,
             )
             try:
-                out, said = await child.communicate(
+                out, errors = await child.communicate(
                     json.dumps([self._store, name, language()]).encode()
                 )
             except asyncio.CancelledError:
@@ -89,13 +89,13 @@ class Judge:
                 raise
         known.took, known.ended = time.monotonic() - began, time.monotonic()
         known.about = about
-        made = _made(out) if child.returncode == 0 else None
-        if made is not None:
-            known.state, known.data, known.error = "ready", made, None
+        verdict_data = _made(out) if child.returncode == 0 else None
+        if verdict_data is not None:
+            known.state, known.data, known.error = "ready", verdict_data, None
             known.made = secrets.token_hex(6)
         else:
             known.state = "failed" if known.data is None else "ready"
-            known.error = _error(out, child.returncode, said)
+            known.error = _error(out, child.returncode, errors)
 
     def chips(self, name: str) -> dict[str, int] | None:
         """How many findings of each verdict a round has; None unless that is known already."""
@@ -120,17 +120,17 @@ class Judge:
 def _made(out: bytes) -> dict[str, Any] | None:
     """What a child has printed; None for anything but a JSON object."""
     try:
-        found = json.loads(out)
+        data = json.loads(out)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return data if isinstance(data, dict) else None
 
 
-def _error(out: bytes, code: int | None, said: bytes) -> dict[str, Any]:
+def _error(out: bytes, code: int | None, errors: bytes) -> dict[str, Any]:
     """Why a child has failed: its own words, or how it ended."""
-    if found := _made(out):
-        return found
-    last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
+    if data := _made(out):
+        return data
+    last = errors.decode("utf-8", "replace").strip().splitlines()[-1:]
     facts = {"code": code, "said": words.printable(last[0]) if last else ""}
     return {"code": "ui.judge_died", "message": str(Message("ui.judge_died", facts))}
 
@@ -145,18 +145,18 @@ def judge(store: str, name: str) -> dict[str, Any]:
     with Store.open(store, create=False, read_only=True) as opened:
         results = with_earlier(opened, name)
     findings = list(check(results))
-    made = answer(results, findings)
+    verdict_of = answer(results, findings)
     return {
-        "asked": str(made.asked),
-        "headline": str(made.headline),
-        "found": [str(one) for one in made.found],
-        "verdicts": [one.verdict for one in findings],
-        "trust": str(made.trust),
-        "warnings": made.warnings,
-        "compared": [_shown_finding(one) for one in made.compared],
+        "asked": str(verdict_of.asked),
+        "headline": str(verdict_of.headline),
+        "found": [str(finding) for finding in verdict_of.found],
+        "verdicts": [finding.verdict for finding in findings],
+        "trust": str(verdict_of.trust),
+        "warnings": verdict_of.warnings,
+        "compared": [_shown_finding(finding) for finding in verdict_of.compared],
         "findings": shown(findings),
-        "caveats": [str(one) for one in made.caveats],
-        "next": [{**_shown_action(step.action), "why": str(step.why)} for step in made.next],
+        "caveats": [str(finding) for finding in verdict_of.caveats],
+        "next": [{**_shown_action(step.action), "why": str(step.why)} for step in verdict_of.next],
         "figures": _figures(results, findings),
     }
 
@@ -172,10 +172,10 @@ def shown(findings: Sequence[Finding]) -> list[dict[str, Any]]:
             "found": [
                 {
                     "about": about,
-                    "headline": str(said.headline),
-                    "evidence": [str(line) for line in said.evidence],
+                    "headline": str(found_words.headline),
+                    "evidence": [str(line) for line in found_words.evidence],
                 }
-                for about, said in entry.found
+                for about, found_words in entry.found
             ],
             "actions": [_shown_action(action) for action in entry.actions],
             "others": entry.others,
@@ -232,11 +232,11 @@ def main() -> int:
     try:
         # whatever else prints goes where nobody reads an answer
         with contextlib.redirect_stdout(sys.stderr), read_in(spoken):
-            made = plain(judge(store, name))
+            data = plain(judge(store, name))
     except TunewrightError as error:
         print(json.dumps({"code": error.code, "message": str(error)}))
         return 1
-    print(json.dumps(made, allow_nan=False))
+    print(json.dumps(data, allow_nan=False))
     return 0
 
 

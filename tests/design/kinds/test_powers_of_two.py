@@ -11,7 +11,7 @@ import tunewright as tw
 from tunewright.cli.import_ import parsed_range
 from tunewright.design.kinds.powers_of_two import PowersOfTwo, powers_of_two
 from tunewright.errors import DesignError
-from tunewright.importers.roles import guessed_range
+from tunewright.importers.roles import guess_range
 from tunewright.testing import check_range
 
 exponents = st.lists(st.integers(0, 53), min_size=2, max_size=2, unique=True).map(sorted)
@@ -69,9 +69,9 @@ def test_other_values_are_refused(value: float, code: str) -> None:
 
 
 def test_importers_guess_it_from_four_powers() -> None:
-    assert guessed_range([16, 32, 64, 256]) == powers_of_two(16, 256)
-    assert not isinstance(guessed_range([16, 32, 64, 250]), PowersOfTwo)
-    assert not isinstance(guessed_range([16, 32, 64]), PowersOfTwo)
+    assert guess_range([16, 32, 64, 256]) == powers_of_two(16, 256)
+    assert not isinstance(guess_range([16, 32, 64, 250]), PowersOfTwo)
+    assert not isinstance(guess_range([16, 32, 64]), PowersOfTwo)
 
 
 def test_a_command_line_names_it() -> None:

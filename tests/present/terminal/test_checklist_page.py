@@ -50,7 +50,13 @@ def test_what_is_fine_or_unknown_is_one_line_with_its_evidence_in_brackets() -> 
     assert fine.startswith("ok ") and FINDINGS[0].headline in fine
     assert sure.startswith("? ") and sure.endswith(f"({FINDINGS[3].words.evidence[0]})")
     assert "-> tunewright probe clip r" in action
-    assert tally.endswith(": 1 warning, 1 note, 1 fine, 2 cannot be judged")
+    assert tally.endswith(": 1 warning, 1 note, 1 fine, 1 cannot be judged")
+
+
+def test_settings_that_share_a_headline_count_once() -> None:
+    both = [edge("layers=1", "warn", REMEDIES), edge("layers=2", "warn", REMEDIES)]
+    *_, tally = printed(both)
+    assert tally.endswith(": 1 warning, 0 notes, 0 fine, 0 cannot be judged")
 
 
 def test_in_python_actions_are_calls() -> None:

@@ -40,7 +40,7 @@ def test_where_sizes_begin_and_end() -> None:
     assert (BatchSizeTerms().first, BatchSizeTerms().most) == (1, 2**20)
     assert BatchSizeTerms(processes=4).first == 4
     exact = BatchSizeTerms(sizes=[64, 16, 16])
-    assert (exact.first, exact.most, exact.key()["sizes"]) == (16, 64, (16, 64))
+    assert (exact.first, exact.most, exact.plan.sizes) == (16, 64, (16, 64))
     assert BatchSizeTerms(sizes=[16, 64], largest=32).most == 32
     assert BatchSizeTerms(memory_gb=2).bounds.memory_mb == 2048
 

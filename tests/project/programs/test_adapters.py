@@ -25,6 +25,7 @@ OPTIONS += "default=0.1)\np.parse_args()\n"
         ("import keras", "keras"),
         ("from transformers import AutoModel", None),
         ("import torch", None),
+        ("import keras\nfrom tunewright.integrations.keras import callback", None),
     ],
 )
 def test_a_program_that_reports_nothing_yet(tmp_path: Path, line: str, module: str | None) -> None:

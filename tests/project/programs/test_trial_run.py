@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,29 @@ def test_a_file_of_the_runs_folder_is_proposed(tmp_path: Path) -> None:
     assert tried.status == 0 and tried.patterns == () and tried.output == ("bye",)
     assert [one.pattern for one in tried.files] == ["metrics.csv"]
     assert tried.toml == ("[workload.read]", 'file = "metrics.csv"')
+
+
+REPORTS = """
+import sys
+import tunewright as tw
+run = tw.current_run()
+run.applied(lr=run.configuration["lr"])
+if len(sys.argv) > 2:
+    run.log(1, val_loss=0.5)
+"""
+
+
+@pytest.mark.beyond_core
+def test_a_program_that_reports_to_its_trial_prints_its_measurements(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(REPORTS)
+    made = Template(f"{sys.executable} train.py {{lr}} log", defaults={"lr": 0.1})
+    tried = try_program(made, "val_loss", tmp_path, 60)
+    assert tried.json_lines and tried.message.code == "scan.tried_json"
+    assert tried.toml == ()
+    silent = try_program(
+        replace(made, text=f"{sys.executable} train.py {{lr}}"), "val_loss", tmp_path, 60
+    )
+    assert not silent.json_lines, "what it applied is no measurement"
 
 
 def test_what_is_preferred() -> None:

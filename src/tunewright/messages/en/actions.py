@@ -49,13 +49,13 @@ def _declare_in_project(facts: Facts) -> str:
 
 
 def _variance(facts: Facts) -> str:
-    asked = {"times": "repeat", "studies": "search/searches", "splits": "data split"}
-    found = []
-    for name, noun in asked.items():
+    nouns = {"times": "repeat", "studies": "search/searches", "splits": "data split"}
+    counts = []
+    for name, noun in nouns.items():
         if facts[name] is not None:
-            one, _, several = noun.partition("/")
-            found.append(words.count(facts[name], one, several or None))
-    return f"measure the variance over {' and '.join(found)}"
+            noun_of_one, _, several = noun.partition("/")
+            counts.append(words.count(facts[name], noun_of_one, several or None))
+    return f"measure the variance over {' and '.join(counts)}"
 
 
 ACTIONS: dict[str, Template] = {

@@ -24,29 +24,29 @@ def _of(facts: Facts, names: tuple[str, ...]) -> str:
     parts = []
     for name in names:
         used, limit = spent.get(name) or 0, budget[name]
-        shown = amount(name, limit, budget.get("currency") or "")
+        limit_shown = amount(name, limit, budget.get("currency") or "")
         used_shown = f"{used:.2f}" if name == "money" else words.number(round(used, 4))
-        parts.append(f"{used_shown} of {shown}")
+        parts.append(f"{used_shown} of {limit_shown}")
     return ", ".join(parts)
 
 
-def _limited(facts: Facts) -> tuple[str, ...]:
+def _limits(facts: Facts) -> tuple[str, ...]:
     return tuple(n for n in ("trials", "hours", "money") if facts["budget"].get(n) is not None)
 
 
 def _spent(facts: Facts) -> str:
-    return _of(facts, _limited(facts)) or "no limit"
+    return _of(facts, _limits(facts)) or "no limit"
 
 
-def _refused(facts: Facts) -> str:
+def _refusal(facts: Facts) -> str:
     return f"the budget is spent: {_of(facts, tuple(facts['over']))}"
 
 
-def _raised(facts: Facts) -> str:
+def _raise_limit(facts: Facts) -> str:
     def shown(budget: Facts | None) -> str:
         if budget is None:
             return "no budget"
-        names = _limited({"budget": budget})
+        names = _limits({"budget": budget})
         currency = budget.get("currency") or ""
         return ", ".join(amount(name, budget[name], currency) for name in names) or "no limit"
 
@@ -63,8 +63,8 @@ def money(low: float, high: float, currency: str = "") -> str:
     >>> money(1.234, 5.0, "EUR"), money(0.0004, 0.001)
     ('1.23 to 5.00 EUR', '0.0004 to 0.001')
     """
-    shown = [f"{one:.2f}" if one >= 0.1 or not one else f"{one:.1g}" for one in (low, high)]
-    both = shown[0] if shown[0] == shown[1] else f"{shown[0]} to {shown[1]}"
+    ends = [f"{end:.2f}" if end >= 0.1 or not end else f"{end:.1g}" for end in (low, high)]
+    both = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
     return f"{both} {currency}".strip()
 
 
@@ -76,7 +76,7 @@ _BASES = {
 }
 
 
-def _expected(facts: Facts) -> str:
+def _expectation(facts: Facts) -> str:
     """Trainings, hours, money, what they rest on, and what the budget lacks."""
     low, high = facts["trainings"]
     if not high:
@@ -125,17 +125,17 @@ def _round_spent(facts: Facts) -> str:
         text += f"; left of the round: {', '.join(rest)}"
     if budget is not None and budget["left"]:
         currency = budget["budget"].get("currency") or ""
-        shown = ", ".join(amount(name, one, currency) for name, one in budget["left"].items())
-        text += f"; left of the budget: {shown}"
+        limits = ", ".join(amount(name, limit, currency) for name, limit in budget["left"].items())
+        text += f"; left of the budget: {limits}"
     return text
 
 
 SENTENCES: dict[str, Template] = {
-    "budget.spent": _refused,
+    "budget.spent": _refusal,
     "budget.before": lambda facts: f"budget: {_spent(facts)} spent before this",
     "budget.after": lambda facts: f"budget: {_spent(facts)} spent now",
     "budget.state": lambda facts: f"spent: {_spent(facts)}",
-    "cost.expected": _expected,
+    "cost.expected": _expectation,
     "cost.spent": _round_spent,
     "cost.measures": (
         "measuring: trains one configuration for {steps:list} of {total} {name}, and longer while "
@@ -151,7 +151,7 @@ SENTENCES: dict[str, Template] = {
     "cost.only_dry_run": "{option} is for --dry-run: it measures before anything is spent",
     "budget.none": "no budget: training is not limited",
     "budget.ends": "the budget is spent: no new trials",
-    "budget.raises": _raised,
+    "budget.raises": _raise_limit,
     "budget.not_confirmed": (
         "this raises the budget, and nobody confirmed it. A user runs it at a terminal, or a "
         "script adds --yes"

@@ -7,12 +7,7 @@ from tunewright.messages import Facts, Template, sentence, words
 # ---- why a campaign takes each step, what it cannot do by itself, and how it ends
 
 
-SKIPPED = {
-    "batch_size": "the batch size is not probed",
-    "train_steps": "the length of training is not probed",
-    "warm-up": "if training is unstable, warm-up is not tried",
-    "clipping": "if training is unstable, clipping is not tried",
-}
+PROBED = {"batch_size": "the batch size", "train_steps": "the length of training"}
 ARMS = {"winner": "the winner", "baseline": "the baseline"}
 
 
@@ -21,22 +16,22 @@ def _trial(facts: Facts) -> str:
 
 
 def _continue_search(facts: Facts) -> str:
-    said = f"continue the Bayesian search up to {facts['trials']} trials"
+    text = f"continue the Bayesian search up to {facts['trials']} trials"
     if facts["gain"] is None:
-        return said
+        return text
     if not facts["gain"]:
-        return f"{said}: its last trials gained nothing, but it is too short to end here"
-    return f"{said}: as many again may gain {facts['gain']:.2g}"
+        return f"{text}: its last trials gained nothing, but it is too short to end here"
+    return f"{text}: as many again may gain {facts['gain']:.2g}"
 
 
 def _search(facts: Facts) -> str:
     why = "exploration is complete" if facts["why"] is None else sentence(facts["why"])
-    said = f"{why}; Bayesian search, {words.count(facts['trials'], 'trial')}"
+    text = f"{why}; Bayesian search, {words.count(facts['trials'], 'trial')}"
     moved = facts.get("ranges")  # a step of an older version has none
     if not moved:
-        return said
+        return text
     ranges = ", ".join(f"{column} in {range}" for column, range in moved.items())
-    return f"{said}; the best trials lie near the end of a range, so {ranges}"
+    return f"{text}; the best trials lie near the end of a range, so {ranges}"
 
 
 def _edge(facts: Facts) -> str:
@@ -56,15 +51,23 @@ def _remedy(facts: Facts) -> str:
     return f"{sentence(facts['why'])}: does {named} make training stable? Up to {runs}"
 
 
-def _repaired(facts: Facts) -> str:
+def _repair(facts: Facts) -> str:
     settings = ", ".join(f"{name} = {value:g}" for name, value in facts["settings"].items())
-    lacks = "; ".join(sentence(one) for one in facts["missing"])
+    lacks = "; ".join(sentence(lack) for lack in facts["missing"])
     answer = sentence(facts["answer"]) + (f" ({lacks})" if lacks else "")
     return f"{answer}: search the space again with {settings}"
 
 
-def _skipped(facts: Facts) -> str:
-    return f"{SKIPPED[facts['what']]}: {sentence(facts['why'])}"
+def _skip(facts: Facts) -> str:
+    probed = [PROBED[what] for what in facts["what"] if what in PROBED]
+    remedies = [what for what in facts["what"] if what not in PROBED]
+    parts = []
+    if probed:
+        parts.append(f"{' and '.join(probed)} {'are' if probed[1:] else 'is'} not probed")
+    if remedies:
+        verb = "are" if remedies[1:] else "is"
+        parts.append(f"if training is unstable, {' and '.join(remedies)} {verb} not tried")
+    return f"{'; '.join(parts)}: {sentence(facts['why'])}"
 
 
 def _decide(facts: Facts) -> str:
@@ -112,7 +115,7 @@ SENTENCES: dict[str, Template] = {
     "campaign.probe_train_steps": "no length of training was given: how many steps does the "
     "fastest perfect fit take?",
     "campaign.probe_remedy": _remedy,
-    "campaign.repaired": _repaired,
+    "campaign.repaired": _repair,
     # its end
     "campaign.none_completed": "no trial completed: fix the workload or the ranges",
     "campaign.too_few_trials": "too few trials for a launch decision: raise the budget",
@@ -135,14 +138,14 @@ SENTENCES: dict[str, Template] = {
     "campaign.not_confirmed": "not confirmed; the same call asks again",
     "campaign.interrupted": "{text}",
     # what it does not do by itself
-    "campaign.skipped": _skipped,
+    "campaign.skipped": _skip,
     "campaign.pays_from": "it pays from {least} trials, and this campaign has {trials}",
     "campaign.trials_run_elsewhere": "trials run elsewhere, and the probe would measure this "
     "machine",
     "campaign.probe_refused": lambda facts: "; ".join(
-        words.one_line(sentence(one)) for one in facts["problems"]
+        words.one_line(sentence(problem)) for problem in facts["problems"]
     ),
-    "campaign.probe_lacks": lambda facts: "; ".join(sentence(one) for one in facts["missing"]),
+    "campaign.probe_lacks": lambda facts: "; ".join(sentence(lack) for lack in facts["missing"]),
     "campaign.takes_no": "the program takes no {name} (or {meaning:means})",
     # a sentence that version 1 stored
     "campaign.legacy": "{text}",

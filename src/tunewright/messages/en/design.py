@@ -101,7 +101,7 @@ def _meaning_not_taken(facts: Facts) -> str:
     )
 
 
-def _guessed(facts: Facts) -> str:
+def _guesses(facts: Facts) -> str:
     pairs = [
         f"{', '.join(name) if isinstance(name, list | tuple) else name} as {meaning}"
         for meaning, name in facts["means"].items()
@@ -155,7 +155,7 @@ def _lengths_differ(facts: Facts) -> str:
     )
 
 
-def _continued_batch_size(facts: Facts) -> str:
+def _batch_size_of_earlier(facts: Facts) -> str:
     held = [*facts["optimizer"], *facts["regularisers"]]
     order = "the optimizer's hyperparameters first, then the regularisers"
     return (
@@ -180,7 +180,7 @@ SENTENCES: dict[str, Template] = {
     "interaction.augmentation": "the more augmentation, the less other regularisation helps",
     "interaction.batch_size": "its best value changes with the batch size",
     "interaction.model_size": "larger models often need stronger regularisation",
-    "continued.batch_size": _continued_batch_size,
+    "continued.batch_size": _batch_size_of_earlier,
     "continued.length": lambda facts: (
         f"{facts['name']} = {facts['steps']} comes from a probe, and {_and(facts['changed'])} "
         f"changed since {facts['earlier']}: the number of steps depends on it. Run the probe again."
@@ -333,11 +333,11 @@ SENTENCES: dict[str, Template] = {
     ),
     "meaning.guessed": {
         "python": lambda facts: (
-            f"{_guessed(facts)} Declare the others with means={{...}}; None declares that nothing "
+            f"{_guesses(facts)} Declare the others with means={{...}}; None declares that nothing "
             "has a meaning."
         ),
         "shell": lambda facts: (
-            f"{_guessed(facts)} Declare the others under [workload.means] in tunewright.toml; "
+            f"{_guesses(facts)} Declare the others under [workload.means] in tunewright.toml; "
             "{ none = true } declares that nothing has a meaning."
         ),
     },

@@ -37,7 +37,7 @@ def _over(facts: Facts) -> str:
     return f"{facts['metric']}, {words.count(facts['points'], 'point')}"
 
 
-def _diverged(facts: Facts) -> str:
+def _divergence(facts: Facts) -> str:
     if facts["effect"] is None:
         return f"{_over(facts)}: not finite{_at(facts)}."
     return (
@@ -78,7 +78,7 @@ def _improves(facts: Facts) -> str:
     )
 
 
-def _levelled(facts: Facts) -> str:
+def _level_off(facts: Facts) -> str:
     return (
         f"{_over(facts)}: the second half changed {_percent(facts['effect'])} of the improvement, "
         f"at most {-facts['score']:.2g} %."
@@ -107,7 +107,7 @@ def _gradient(facts: Facts) -> str:
     return f"{_over(facts)}: its end is {words.number(factor)} times the median of mid-training."
 
 
-def _learned(facts: Facts) -> str:
+def _learning(facts: Facts) -> str:
     return (
         f"{_over(facts)}: the end, {words.number(facts['value'])}, is "
         f"{_percent(facts['effect'])} better than where it began or than a guess."
@@ -157,7 +157,7 @@ SENTENCES: dict[str, Template] = {
     # ---- headlines and evidence, by question and verdict
     "diagnosis.diverged.warn": "Training diverged",
     "diagnosis.diverged.ok": "Training did not diverge",
-    "diagnosis.diverged.evidence": _diverged,
+    "diagnosis.diverged.evidence": _divergence,
     "diagnosis.spikes.warn": "The training loss spikes",
     "diagnosis.spikes.ok": "The training loss has no spikes",
     "diagnosis.spikes.evidence": _spikes,
@@ -172,7 +172,7 @@ SENTENCES: dict[str, Template] = {
     "diagnosis.still_improving.evidence": _improves,
     "diagnosis.saturated.note": "It had levelled off by half of training",
     "diagnosis.saturated.ok": "The second half of training still changed it",
-    "diagnosis.saturated.evidence": _levelled,
+    "diagnosis.saturated.evidence": _level_off,
     "diagnosis.noise.note": "Late evaluations jump by much of what training gained",
     "diagnosis.noise.ok": "Late evaluations are calm",
     "diagnosis.noise.evidence": _noise,
@@ -184,7 +184,7 @@ SENTENCES: dict[str, Template] = {
     "diagnosis.gradient_norm.evidence": _gradient,
     "diagnosis.learned.warn": "Nothing was learned: it is no better than a guess",
     "diagnosis.learned.ok": "It learned something",
-    "diagnosis.learned.evidence": _learned,
+    "diagnosis.learned.evidence": _learning,
     "diagnosis.schedule.warn": "The learning rate departs from its schedule",
     "diagnosis.schedule.ok": "The learning rate follows its schedule",
     "diagnosis.schedule.evidence": _schedule,

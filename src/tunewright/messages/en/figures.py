@@ -39,7 +39,7 @@ def _curves_study(facts: Facts) -> str:
         came = f"not finite from step {facts['diverged_at']}"
     else:
         came = "no value"
-    others = ", ".join(str(one) for one in facts["others"])
+    others = ", ".join(str(number) for number in facts["others"])
     then = f", then {others}" if others else ""
     return f"{facts['study']}: trial {facts['trial']} ({came}){then}."
 
@@ -70,9 +70,9 @@ def _adaptive(facts: Facts) -> str:
 def _sensitivity_study(facts: Facts) -> str:
     matter = [f"{name} ({share:.0%})" for name, share in facts["matter"].items()]
     verb = "decides" if len(matter) == 1 else "decide"
-    said = f"{', '.join(matter)} {verb}" if matter else "none is seen to matter"
+    text = f"{', '.join(matter)} {verb}" if matter else "none is seen to matter"
     together = "".join(f"; {a} and {b} act together" for a, b in facts["together"])
-    return f"{facts['study']}, {words.count(facts['trials'], 'trial')}: {said}{together}."
+    return f"{facts['study']}, {words.count(facts['trials'], 'trial')}: {text}{together}."
 
 
 def _sensitivity_nothing(facts: Facts) -> str:
@@ -123,10 +123,10 @@ def _pair(facts: Facts) -> str:
 
 def _batch_scaling(facts: Facts) -> str:
     steps = ", ".join(f"{size}: {_three(n)}" for size, n in facts["steps"].items())
-    said = f"Steps to {facts['metric']} {words.number(facts['goal'])} by batch size ({steps})"
+    text = f"Steps to {facts['metric']} {words.number(facts['goal'])} by batch size ({steps})"
     if facts["critical"] is None:
-        return f"{said}."
-    return f"{said}; critical batch size about {words.two_digits(facts['critical'])}."
+        return f"{text}."
+    return f"{text}; critical batch size about {words.two_digits(facts['critical'])}."
 
 
 def _three(x: float) -> str:
@@ -135,14 +135,14 @@ def _three(x: float) -> str:
 
 def _steps_to_fit(facts: Facts) -> str:
     criterion, tried = facts["criterion"], facts["tried"]
-    said = f"Steps to a perfect fit ({criterion}) of {tried} constant learning rates: "
+    text = f"Steps to a perfect fit ({criterion}) of {tried} constant learning rates: "
     if not facts["fit"]:
-        return f"{said}none fits, {facts['infeasible']} infeasible."
-    said += f"{facts['fit']} fit, {facts['infeasible']} infeasible"
+        return f"{text}none fits, {facts['infeasible']} infeasible."
+    text += f"{facts['fit']} fit, {facts['infeasible']} infeasible"
     if facts["fastest"] is not None:
         fastest, steps = words.number(facts["fastest"]), words.number(facts["steps"])
-        said += f"; the fastest is {fastest} with {steps}"
-    return f"{said}."
+        text += f"; the fastest is {fastest} with {steps}"
+    return f"{text}."
 
 
 def _throughput(facts: Facts) -> str:

@@ -47,13 +47,15 @@ def _fine(facts: Facts) -> list[str]:
     }
     looked = [f"{words.count(many, 'trial')} {what}" for what, many in parts.items() if many]
     seen = [f"seen to be applied: {', '.join(confirmed)}"] if confirmed else []
+    if facts["unseen"]:
+        seen.append(f"not shown for {', '.join(facts['unseen'])}")
     headline = "The program applied the values" if confirmed else "No value was seen to be ignored"
     return [headline, "; ".join(looked), *seen]
 
 
 def _evidence(doubt: Facts) -> str:
     runs = f"{doubt['runs']} of {words.count(doubt['of'], 'trial')}"
-    given, seen = _listed(doubt["given"]), _listed(doubt["seen"])
+    given, seen = _list_of(doubt["given"]), _list_of(doubt["seen"])
     name, option = doubt["name"], doubt["option"]
     if doubt["kind"] == "curves":
         other = "" if doubt["certain"] else ", or it has no effect in this round"
@@ -75,9 +77,9 @@ def _evidence(doubt: Facts) -> str:
     }[doubt["kind"]]
 
 
-def _listed(values: list[object]) -> str:
-    shown = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values[:SHOWN]]
-    return ", ".join(dict.fromkeys(shown))
+def _list_of(values: list[object]) -> str:
+    texts = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values[:SHOWN]]
+    return ", ".join(dict.fromkeys(texts))
 
 
 FINDINGS: dict[str, Callable[[str, Facts], list[str]]] = {"applied": applied}
@@ -89,7 +91,8 @@ SENTENCES: dict[str, Template] = {
     "the curves are too short or too coarse to compare",
 }
 ACTIONS: dict[str, Template] = {
-    "report_applied": "report the values that the program uses: run.applied(learning_rate=...)",
+    "report_applied": "report the values that the program uses: run.applied(learning_rate=...), or "
+    "run two short trials with one seed (docs/checks/applied.md)",
     "trace_value": "follow {name} through the program to the place that uses it, then run the "
     "round again",
     "compare_by_hand": "start the program twice with different values of {name}: the first losses "

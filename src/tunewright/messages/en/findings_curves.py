@@ -13,17 +13,17 @@ FEW = 40  # points of a curve: below it only large effects can be seen
 
 def overfitting(verdict: str, facts: Facts) -> list[str]:
     """Did validation get worse again?"""
-    metric, shown = short(facts["metric"]), facts["shown"]
+    metric, example = short(facts["metric"]), facts["shown"]
     elsewhere = _elsewhere(facts.get("elsewhere"), metric)
-    if shown is None and verdict == "note":
+    if example is None and verdict == "note":
         return ["Trials below the better half overfit", *elsewhere, *_small_rates(facts)]
-    if shown is None:
+    if example is None:
         return [
             f"No overfitting: {metric} does not get worse late in training",
             *elsewhere,
             *_few_points(facts),
         ]
-    evidence = [f"{_worsened(shown, metric)}, in {who(facts)}", *elsewhere, *_small_rates(facts)]
+    evidence = [f"{_worsening(example, metric)}, in {who(facts)}", *elsewhere, *_small_rates(facts)]
     if facts["kind"] == "training too":
         return ["Unstable: validation and training both get worse late in training", *evidence]
     if facts["kind"] == "unknown":
@@ -37,32 +37,32 @@ def overfitting(verdict: str, facts: Facts) -> list[str]:
     return [f"Overfitting: {metric} gets worse while the training loss does not", *evidence]
 
 
-def _worsened(shown: Facts, metric: str) -> str:
+def _worsening(example: Facts, metric: str) -> str:
     return (
-        f"{metric} went from {shown['best']:.4g} around step {shown['best_step']} to "
-        f"{shown['end']:.4g} at the end"
+        f"{metric} went from {example['best']:.4g} around step {example['best_step']} to "
+        f"{example['end']:.4g} at the end"
     )
 
 
-def _elsewhere(own: Facts | None, metric: str) -> list[str]:
+def _elsewhere(rest: Facts | None, metric: str) -> list[str]:
     """Which trials below the better half overfit."""
-    if own is None or not own["trials"]:
+    if rest is None or not rest["trials"]:
         return []
-    count = f"{len(own['trials'])} of {words.count(own['judged'], 'trial')} below the better half"
-    if own["by_chance"]:
+    count = f"{len(rest['trials'])} of {words.count(rest['judged'], 'trial')} below the better half"
+    if rest["by_chance"]:
         return [f"{count} may overfit, no more than noise explains"]
-    worst = own["shown"]
-    return [f"{count} overfit, the clearest is trial {worst['trial']}: {_worsened(worst, metric)}"]
+    worst = rest["shown"]
+    return [f"{count} overfit, the clearest is trial {worst['trial']}: {_worsening(worst, metric)}"]
 
 
 def _small_rates(facts: Facts) -> list[str]:
     """Whether the best trials escape overfitting by smaller learning rates."""
-    own = facts.get("small_rates")
-    if own is None:
+    low = facts.get("small_rates")
+    if low is None:
         return []
     return [
-        f"the best trials have smaller {own['name']} (median {own['best']:.2g}) than those that "
-        f"overfit ({own['others']:.2g}): selecting the best favours regularisation by accident"
+        f"the best trials have smaller {low['name']} (median {low['best']:.2g}) than those that "
+        f"overfit ({low['others']:.2g}): selecting the best favours regularisation by accident"
     ]
 
 
@@ -102,12 +102,12 @@ def step_variance(verdict: str, facts: Facts) -> list[str]:
 
 def _training_jumps(facts: Facts) -> list[str]:
     """How much the training loss jumps, where it does."""
-    own = facts.get("training")
-    if own is None or 2 * own["jumping"] <= own["of"]:
+    by = facts.get("training")
+    if by is None or 2 * by["jumping"] <= by["of"]:
         return []
     return [
-        f"{own['metric']} jumps by {own['share']:.0%} of what it improved, in {own['jumping']} of "
-        f"the {own['of']} best trials"
+        f"{by['metric']} jumps by {by['share']:.0%} of what it improved, in {by['jumping']} of "
+        f"the {by['of']} best trials"
     ]
 
 
@@ -148,18 +148,18 @@ YARDSTICKS = {
 
 def still_improving(verdict: str, facts: Facts) -> list[str]:
     """Were the best trials still improving when training ended?"""
-    metric, shown = short(facts["metric"]), facts["shown"]
-    if shown is None and verdict == "cannot_judge":
+    metric, example = short(facts["metric"]), facts["shown"]
+    if example is None and verdict == "cannot_judge":
         return ["A falling learning rate hides whether longer training would help", *_flat(facts)]
-    if shown is None:
+    if example is None:
         return [
             f"{metric} no longer improves at the end of training",
             *_consistently_late(facts),
             *_few_points(facts),
         ]
     evidence = [
-        f"{metric} improved by {shown['gain']:.2g} over the last quarter (steps "
-        f"{shown['since_step']} to {shown['last_step']}) in {who(facts)}",
+        f"{metric} improved by {example['gain']:.2g} over the last quarter (steps "
+        f"{example['since_step']} to {example['last_step']}) in {who(facts)}",
         *_not_fit(facts),
     ]
     if verdict == "cannot_judge":
@@ -221,17 +221,17 @@ def saturated(verdict: str, facts: Facts) -> list[str]:
             "of the best trials"
         )
     if rule == "settled_by_half":
-        shown = facts["shown"]
+        example = facts["shown"]
         if facts.get("still_improving"):
             return [
                 f"{metric} levels off by half within a margin, and still improves",
-                f"the second half changes it by {abs(shown['gain']):.2g}, less than "
-                f"{shown['margin']:.2g}, 2 % by default, in {who(facts)}",
+                f"the second half changes it by {abs(example['gain']):.2g}, less than "
+                f"{example['margin']:.2g}, 2 % by default, in {who(facts)}",
             ]
         return [
             f"Training is longer than needed: {metric} levels off by half",
-            f"the second half changes it by {abs(shown['gain']):.2g}, less than the "
-            f"{shown['margin']:.2g} that matters, in {who(facts)}",
+            f"the second half changes it by {abs(example['gain']):.2g}, less than the "
+            f"{example['margin']:.2g} that matters, in {who(facts)}",
             *where,
         ]
     if rule == "first_tenth":
@@ -245,12 +245,12 @@ def saturated(verdict: str, facts: Facts) -> list[str]:
 
 def training_bug(verdict: str, facts: Facts) -> list[str]:
     """Does the training loss rise?"""
-    metric, shown = short(facts["metric"]), facts["shown"]
-    if shown is None:
+    metric, example = short(facts["metric"]), facts["shown"]
+    if example is None:
         return [f"{metric} does not rise in the best trials", *_few_points(facts)]
     evidence = (
-        f"{metric} rose by {shown['rise']:.2g} between step {shown['from_step']} and step "
-        f"{shown['to_step']} and stayed up, in {who(facts)}"
+        f"{metric} rose by {example['rise']:.2g} between step {example['from_step']} and step "
+        f"{example['to_step']} and stayed up, in {who(facts)}"
     )
     if facts["schedule_rose"]:
         return [f"{metric} rises while the schedule raises the learning rate", evidence]
@@ -301,7 +301,7 @@ def edge_of_divergence(verdict: str, facts: Facts) -> list[str]:
     if edge is None:
         return [f"No {short(facts['rate'])} was found above which trials diverge"]
     low, high = edge["between"]
-    shared = words.settings({own["name"]: own["value"] for own in edge["branch"]})
+    shared = words.settings({setting["name"]: setting["value"] for setting in edge["branch"]})
     where = f"{shared}: " if shared else ""
     evidence = [
         f"{where}the best trial lies {max(edge['decades_below'], 0.0):.1f} decades below "

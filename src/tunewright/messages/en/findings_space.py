@@ -57,12 +57,12 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
     """Did all trials run the same code?"""
     runs = words.count(facts["runs"], "trial")
     if verdict == "warn":
-        parts = [one["part"] for one in facts["differences"]]
+        parts = [diff["part"] for diff in facts["differences"]]
         headline = f"Trials differ in {parts[0]}"
         if len(parts) > 1:
             headline += f" and {words.count(len(parts) - 1, 'more part')} of their origin"
-        evidence = [_difference(one) for one in facts["differences"]]
-        together = [one["part"] for one in facts["differences"] if one["goes_with_setting"]]
+        evidence = [_difference(diff) for diff in facts["differences"]]
+        together = [diff["part"] for diff in facts["differences"] if diff["goes_with_setting"]]
         if together:
             evidence.append(f"an effect of {together[0]} looks like an effect of the setting")
         return [headline, *evidence]
@@ -81,11 +81,11 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
     ]
 
 
-def _difference(one: Facts) -> str:
-    groups = one["groups"]
-    shown = [f"{words.count(g['runs'], 'trial')}: {g['value']}" for g in groups[:SHOWN]]
+def _difference(diff: Facts) -> str:
+    groups = diff["groups"]
+    values = [f"{words.count(g['runs'], 'trial')}: {g['value']}" for g in groups[:SHOWN]]
     more = f"; and {len(groups) - SHOWN} more" if len(groups) > SHOWN else ""
-    return f"{one['part']}: {'; '.join(shown)}{more}{_files(one.get('files') or [])}"
+    return f"{diff['part']}: {'; '.join(values)}{more}{_files(diff.get('files') or [])}"
 
 
 def _files(files: Sequence[str]) -> str:
@@ -105,11 +105,11 @@ def boundary(verdict: str, facts: Facts) -> list[str]:
             what if facts["searched"] else "nothing is searched",
         ]
     if verdict == "ok":
-        shown = [f"best {e['column']} at {e['seen']['best']:.2f} of its range" for e in edges]
+        places = [f"best {e['column']} at {e['seen']['best']:.2f} of its range" for e in edges]
         more = f"and {len(edges) - SHOWN} more inside"
         return [
             "The best trials lie inside their ranges",
-            *shown[:SHOWN],
+            *places[:SHOWN],
             *([more] if len(edges) > SHOWN else []),
         ]
     speaking = [e for e in edges if e["verdict"] != "ok"]
@@ -133,22 +133,22 @@ def _edge(e: Facts, best: str = "best") -> str:
     seen = e["seen"]
     end = f"the {seen['side']} end of {words.range_of(e['range'])} of {e['column']}"
     if seen["rule"] == "lone":
-        said = f"the {best} of {seen['feasible']} trials lies alone and far ahead at {end}"
+        text = f"the {best} of {seen['feasible']} trials lies alone and far ahead at {end}"
     elif seen["rule"] == "pooled":
-        said = f"the {best} trials of {e['studies']} studies together crowd at {end}"
-        said += f" (p {seen['p']:.3f})"
+        text = f"the {best} trials of {e['studies']} studies together crowd at {end}"
+        text += f" (p {seen['p']:.3f})"
     else:
-        said = f"the {best} {seen['best_few']} of {seen['feasible']} trials crowd at {end}"
+        text = f"the {best} {seen['best_few']} of {seen['feasible']} trials crowd at {end}"
         if e["beside"]:
-            said += f" once the effect of {', '.join(e['beside'])} is taken off"
-        said += f" (p {seen['p']:.3f})"
+            text += f" once the effect of {', '.join(e['beside'])} is taken off"
+        text += f" (p {seen['p']:.3f})"
     if e["wall"] is not None:
         beyond = e["wall"]
-        said += f"; {beyond['infeasible']} of the {beyond['trials']} trials beyond are infeasible"
+        text += f"; {beyond['infeasible']} of the {beyond['trials']} trials beyond are infeasible"
     if e["bound"] is not None:
         off = f", where {e['column']} is off" if e["bound"]["off"] else ""
-        said += f"; no value can pass {words.number(e['bound']['value'])}{off}"
-    return said
+        text += f"; no value can pass {words.number(e['bound']['value'])}{off}"
+    return text
 
 
 def density(verdict: str, facts: Facts) -> list[str]:
@@ -202,14 +202,14 @@ def infeasible(verdict: str, facts: Facts) -> list[str]:
     if facts["far_above"]:
         far = words.count(len(facts["far_above"]), "trial")
         evidence.append(f"{far} finite, but far above the others and where they began")
-    evidence += [_region(one) for one in facts["regions"]]
+    evidence += [_region(region) for region in facts["regions"]]
     return [_infeasible_headline(verdict, facts), *evidence]
 
 
 def _infeasible_headline(verdict: str, facts: Facts) -> str:
     if facts["nearly_all"]:
         return "Nearly all trials are infeasible: suspect a bug first"
-    clear = [one for one in facts["regions"] if one["clear"]]
+    clear = [region for region in facts["regions"] if region["clear"]]
     if clear:
         where = f"{'high' if clear[0]['rises'] else 'low'} {_short(clear[0]['feature'])}"
         return f"{facts['share']:.0%} of trials are infeasible, nearly all at {where}"
@@ -220,24 +220,24 @@ def _infeasible_headline(verdict: str, facts: Facts) -> str:
     return f"{facts['share']:.0%} of trials are infeasible"
 
 
-def _region(one: Facts) -> str:
-    shared = ", ".join(f"{own['name']}={words.value(own['value'])}" for own in one["branch"])
+def _region(region: Facts) -> str:
+    shared = ", ".join(f"{at['name']}={words.value(at['value'])}" for at in region["branch"])
     where = f"{shared}: " if shared else ""
-    if not one["clear"]:
-        return f"{where}likelier with {'high' if one['rises'] else 'low'} {one['feature']}"
-    return f"{where}nearly all with {_threshold(one)}"
+    if not region["clear"]:
+        return f"{where}likelier with {'high' if region['rises'] else 'low'} {region['feature']}"
+    return f"{where}nearly all with {_threshold(region)}"
 
 
-def _threshold(one: Facts) -> str:
-    low, high = one["between"]
-    return f"{one['feature']} {'above' if one['rises'] else 'below'} {low:.3g} to {high:.3g}"
+def _threshold(region: Facts) -> str:
+    low, high = region["between"]
+    return f"{region['feature']} {'above' if region['rises'] else 'below'} {low:.3g} to {high:.3g}"
 
 
 def fairness(verdict: str, facts: Facts) -> list[str]:
     """Were the scientific settings tuned equally well?"""
     settings = facts["settings"]
     if verdict == "ok":
-        counts = [own["trials"] for own in settings]
+        counts = [setting["trials"] for setting in settings]
         each = f"{min(counts)}"
         if max(counts) > min(counts):
             each += f" to {max(counts)}"
@@ -265,10 +265,10 @@ def _unfair(facts: Facts) -> str:
 def _differences(facts: Facts) -> Iterator[str]:
     """The settings that are not alike, one sentence each."""
     if facts["lengths"] is not None:
-        own = facts["lengths"]
+        gap = facts["lengths"]
         yield (
-            f"{own['longest']} trains for {own['most']:g} steps, {own['shortest']} for "
-            f"{own['fewest']:g}: longer training is part of the difference"
+            f"{gap['longest']} trains for {gap['most']:g} steps, {gap['shortest']} for "
+            f"{gap['fewest']:g}: longer training is part of the difference"
         )
     if facts["budgets"] is not None:
         most, least = facts["budgets"]["most"], facts["budgets"]["least"]
@@ -281,17 +281,17 @@ def _differences(facts: Facts) -> Iterator[str]:
             f"{least['setting']} has {least['feasible']} feasible of {least['trials']} trials, "
             f"{most['setting']} {most['feasible']} of {most['trials']}"
         )
-    for own in facts["ends"]:
+    for gap in facts["ends"]:
         yield (
-            f"{own['setting']} is best at the {own['side']} end of {own['column']}, "
+            f"{gap['setting']} is best at the {gap['side']} end of {gap['column']}, "
             f"{facts['best']} is not"
         )
     if facts.get("needs") is not None:
-        own = facts["needs"]
+        gap = facts["needs"]
         yield (
-            f"{own['longer']} is best at steps {min(own['late_steps'])} to "
-            f"{max(own['late_steps'])} of {own['max_train_steps']}, {own['shorter']} at "
-            f"{min(own['early_steps'])} to {max(own['early_steps'])}"
+            f"{gap['longer']} is best at steps {min(gap['late_steps'])} to "
+            f"{max(gap['late_steps'])} of {gap['max_train_steps']}, {gap['shorter']} at "
+            f"{min(gap['early_steps'])} to {max(gap['early_steps'])}"
         )
     if facts.get("kept") is not None:
         yield text("continued.batch_size", facts["kept"])
@@ -316,7 +316,7 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
             evidence.append(f"and ahead of {len(worse) - 1} more")
         if facts["weak"]:
             evidence.append("so few trials make this weak")
-        return [headline, *evidence, *_moved(worse[0]), *_small_rates(facts)]
+        return [headline, *evidence, *_move(worse[0]), *_small_rates(facts)]
     unclear = [pair for pair in facts["pairs"] if pair["verdict"] != "worse"]
     first = unclear[0]
     headline = f"{_short(facts['best'])} and {_short(first['other'])} cannot be separated"
@@ -330,28 +330,28 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
         evidence = [_why(first["why"])]
     if len(unclear) > 1:
         evidence.append(f"nor can {len(unclear) - 1} more")
-    return [headline, *evidence, *_moved(first), *_small_rates(facts)]
+    return [headline, *evidence, *_move(first), *_small_rates(facts)]
 
 
 def _small_rates(facts: Facts) -> list[str]:
     """Whether the best setting may owe its lead to small learning rates."""
-    own = facts.get("small_rates")
-    if own is None:
+    low = facts.get("small_rates")
+    if low is None:
         return []
     return [
-        f"its best trials have smaller {own['name']} (median {own['best']:.2g}, the others' "
-        f"{own['others']:.2g}): its lead may be regularisation by accident; tune a regulariser for "
+        f"its best trials have smaller {low['name']} (median {low['best']:.2g}, the others' "
+        f"{low['others']:.2g}): its lead may be regularisation by accident; tune a regulariser for "
         "every setting"
     ]
 
 
 def _gap(pair: Facts) -> str:
     low, high = pair["interval"]
-    said = f"{pair['difference']:.3g} (90 % of half-size studies: {low:.3g} to {high:.3g})"
-    return said if pair["shared_points"] else f"{said}, each at its own points"
+    text = f"{pair['difference']:.3g} (90 % of half-size studies: {low:.3g} to {high:.3g})"
+    return text if pair["shared_points"] else f"{text}, each at its own points"
 
 
-def _moved(pair: Facts) -> list[str]:
+def _move(pair: Facts) -> list[str]:
     if pair["same_place"] is not False:
         return []
     return ["the best nuisance values differ between them: narrow the ranges around each"]
@@ -373,7 +373,7 @@ def sensitivity(verdict: str, facts: Facts) -> list[str]:
     """Which hyperparameters matter?"""
     del verdict
     conditional = facts.get("conditional") or []
-    matter = [one for one in (*facts["importances"], *conditional) if one["matters"]]
+    matter = [effect for effect in (*facts["importances"], *conditional) if effect["matters"]]
     left = facts.get("unweighed") or []
     few = [f"too few trials have {', '.join(left[:SHOWN])} to weigh it"] if left else []
     pairs = facts["interactions"] or []
@@ -382,16 +382,16 @@ def sensitivity(verdict: str, facts: Facts) -> list[str]:
         many = words.count(len(facts["importances"]) + len(conditional), "hyperparameter")
         numbers = f"{many} in {words.count(facts['feasible'], 'trial')}"
         return ["No hyperparameter is seen to matter", numbers, *together, *few]
-    names = [_short(one["name"]) for one in matter[:SHOWN]]
+    names = [_short(effect["name"]) for effect in matter[:SHOWN]]
     shares = [
-        f"{one['name']} explains {one['share']:.0%} "
-        f"({one['interval'][0]:.0%} to {one['interval'][1]:.0%})"
-        for one in matter[: SHOWN + 1]
+        f"{effect['name']} explains {effect['share']:.0%} "
+        f"({effect['interval'][0]:.0%} to {effect['interval'][1]:.0%})"
+        for effect in matter[: SHOWN + 1]
     ]
     unseen = facts["unseen"][: SHOWN + 1]
     silent = [f"no sign of an effect of {', '.join(unseen)}"] if unseen else []
     verb = "decides" if len(names) == 1 else "decide"
-    return [f"{_listed(names)} {verb} most", *shares, *together, *silent, *few]
+    return [f"{_list_of(names)} {verb} most", *shares, *together, *silent, *few]
 
 
 def variance(verdict: str, facts: Facts) -> list[str]:
@@ -450,27 +450,27 @@ def _short(name: str) -> str:
     return joined if len(joined) <= LONGEST_NAME else f"{joined[:LONGEST_NAME]}..."
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_of(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _few_positions(facts: Facts) -> str:
-    said = fill(
+    text = fill(
         "{feasible:count feasible trial} with known positions; this check needs {needed}", facts
     )
-    return said + _adaptive(facts)
+    return text + _adaptive(facts)
 
 
 def _few_ended(facts: Facts) -> str:
     if facts.get("adaptive"):
-        said = "{ended:count trial} that no result placed; this check needs {needed}"
-        return fill(said, facts) + _adaptive(facts)
+        text = "{ended:count trial} that no result placed; this check needs {needed}"
+        return fill(text, facts) + _adaptive(facts)
     return fill("{ended:count trial} ended; this check needs {needed}", facts)
 
 
 def _few_feasible(facts: Facts) -> str:
-    said = fill("{feasible:count feasible trial}; this check needs {needed}", facts)
-    return said + _adaptive(facts)
+    text = fill("{feasible:count feasible trial}; this check needs {needed}", facts)
+    return text + _adaptive(facts)
 
 
 def _adaptive(facts: Facts) -> str:

@@ -10,12 +10,12 @@ from tunewright.messages import Facts, Template, declared, words
 
 
 def _by_spelling(facts: Facts) -> str:
-    shown = ", ".join(f"{name} as {meaning}" for meaning, name in facts["means"].items())
+    meanings = ", ".join(f"{name} as {meaning}" for meaning, name in facts["means"].items())
     example = declared("means", next(iter(facts["means"]), "learning_rate"))
-    return f"by their spelling: {shown}. If one is wrong, declare it: {example}."
+    return f"by their spelling: {meanings}. If one is wrong, declare it: {example}."
 
 
-def _joined(facts: Facts) -> str:
+def _join(facts: Facts) -> str:
     """How many trials of an earlier round count, and what that changes."""
     fit = words.count(facts["trials"], "trial")
     text = f"{fit} of {facts['ended']} of {facts['round']} fit this round and count too"
@@ -40,7 +40,7 @@ def _behind(facts: Facts) -> str:
     return f"{lacks} ({facts['error']}). The store has all of them; write them with: {command}"
 
 
-def _synced(facts: Facts) -> str:
+def _sync(facts: Facts) -> str:
     has = f"{facts['tracker']} has {words.count(facts['written'], 'trial')} in {facts['where']}"
     if facts["busy"]:
         return f"{has}; another process writes to it now"
@@ -115,7 +115,7 @@ SENTENCES: dict[str, Template] = {
         "{name} varies: trials of different length are compared with each other."
     ),
     "note.judged_by": "judged by {now} in place of {before}, which the round was tuned for",
-    "note.joined": lambda facts: _joined(facts),
+    "note.joined": lambda facts: _join(facts),
     # ---- errors importers
     "importers.not_parquet": "{path}: not a Parquet file ({error}).",
     "importers.text_too_large": (
@@ -252,7 +252,7 @@ SENTENCES: dict[str, Template] = {
     "importers.not_yaml": "{path}: not YAML ({line}).",
     # ---- sinks
     "sink.behind": _behind,
-    "sink.synced": _synced,
+    "sink.synced": _sync,
     "sink.not_started": "the process of {tracker} could not be started: {error}",
     "sink.unknown": "{tracker!r} is not a tracker. Choose one of {known:list}.",
     "sink.bad_text": "sink: {field} is a line of printable text, got {value!r}.",

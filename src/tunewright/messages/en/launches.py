@@ -98,14 +98,14 @@ def _difference(facts: Facts) -> str:
 def _deterministic(facts: Facts) -> str:
     gain = facts["gain"]
     way = "equal" if not gain else f"{'better' if gain > 0 else 'worse'} by {abs(gain):.3g}"
-    asked = ""
+    margin = ""
     if facts["not_worse_by"] is not None:
-        asked = f", where a loss of {facts['not_worse_by']:.3g} is accepted"
+        margin = f", where a loss of {facts['not_worse_by']:.3g} is accepted"
     elif facts["must_exceed"]:
-        asked = f", where {facts['must_exceed']:.3g} is asked for"
+        margin = f", where {facts['must_exceed']:.3g} is asked for"
     return (
         f"deterministic: {way} ({facts['metric']} {facts['candidate_mean']:.4g} against "
-        f"{facts['baseline_mean']:.4g}){asked}; no probability"
+        f"{facts['baseline_mean']:.4g}){margin}; no probability"
     )
 
 
@@ -142,7 +142,7 @@ def _other_runs(facts: Facts) -> str:
     return f"{runs} runs where {facts['planned']} were planned: judged as one of the looks {looks}"
 
 
-def _looked_before(facts: Facts) -> str:
+def _earlier_look(facts: Facts) -> str:
     looks = " ".join(map(str, facts["looks"]))
     return f"this pair was decided on before: judged as one of the looks {looks}"
 
@@ -163,8 +163,8 @@ def _futile(facts: Facts) -> str:
 
 def _objection(facts: Facts) -> str:
     of = "" if facts["scope"] == "round" else f" ({facts['about']})"
-    said = messages.finding(facts["check"], facts["verdict"], facts["evidence"])
-    return f"{OBJECTIONS[facts['check']]}{of}: {said}"
+    text = messages.finding(facts["check"], facts["verdict"], facts["evidence"])
+    return f"{OBJECTIONS[facts['check']]}{of}: {text}"
 
 
 def _claim(why: str) -> Callable[[Facts], str]:
@@ -174,15 +174,15 @@ def _claim(why: str) -> Callable[[Facts], str]:
     return claim
 
 
-def _lost_runs(facts: Facts) -> str:
+def _runs_lost(facts: Facts) -> str:
     lost = [f"{facts['failed']} failed"] * bool(facts["failed"])
     lost += [f"{facts['unfinished']} have not ended"] * bool(facts["unfinished"])
     return f"of the {facts['asked']} repeats of {facts['arm']}, {' and '.join(lost)}"
 
 
 def _all_held(facts: Facts) -> str:
-    found = [_holds_for(one).removeprefix("holds for ") for one in facts["held"]]
-    return f"holds for {', '.join(found)}"
+    held = [_holds_for(value).removeprefix("holds for ") for value in facts["held"]]
+    return f"holds for {', '.join(held)}"
 
 
 def _holds_for(facts: Facts) -> str:
@@ -215,9 +215,9 @@ def _asks(facts: Facts) -> str:
 def _cost(facts: Facts) -> str:
     low, high = facts["runs"]
     runs = f"{low}" if low == high else f"{low} to {high}"
-    own, other = facts["there"]
+    candidate, baseline = facts["there"]
     time = words.duration_range(*facts["seconds"])
-    return f"{runs} runs ({own} and {other} are there already), {time} on one worker"
+    return f"{runs} runs ({candidate} and {baseline} are there already), {time} on one worker"
 
 
 def _history(facts: Facts) -> str:
@@ -235,7 +235,7 @@ def _power(facts: Facts) -> str:
     return f"in 80 of 100 launches, by the gain, with this many runs each: {needed}"
 
 
-def _decided(facts: Facts) -> str:
+def _decision(facts: Facts) -> str:
     """What a recorded decision rests on, on one line."""
     if facts["gain"] is None:
         return "without a comparison"
@@ -244,9 +244,9 @@ def _decided(facts: Facts) -> str:
     of = f"a gain of about {words.number(facts['gain'])} {facts['metric']}"
     if facts["not_worse_by"] is not None:
         of = f"a loss below {words.number(facts['not_worse_by'])} {facts['metric']}"
-    own, other = facts["runs"]
+    candidate, baseline = facts["runs"]
     sure = words.probability(facts["probability"])
-    return f"probability {sure}, {of}, {own} + {other} runs, {facts['claim']}"
+    return f"probability {sure}, {of}, {candidate} + {baseline} runs, {facts['claim']}"
 
 
 def _halves(facts: Facts) -> str:
@@ -255,22 +255,22 @@ def _halves(facts: Facts) -> str:
 
 
 def _final(facts: Facts) -> str:
-    found = ", ".join(f"{name} {value:.4g}" for name, value in facts["metrics"].items())
+    metrics = ", ".join(f"{name} {value:.4g}" for name, value in facts["metrics"].items())
     which = "a repeat" if facts["trial"] is None else f"trial {facts['trial']}"
     promised = ""
     if facts["value"] is not None:
         promised = f"; {facts['objective']} there was {facts['value']:.4g}"
-    return f"{found} on the test set for {which} at step {facts['step']}{promised}"
+    return f"{metrics} on the test set for {which} at step {facts['step']}{promised}"
 
 
-def _recorded(facts: Facts) -> str:
+def _record(facts: Facts) -> str:
     round, metric = words.shell_word(facts["round"]), words.shell_word(facts["metric"])
     option = "--minimize" if facts["minimize"] else "--maximize"
     ranked = f"tunewright show {round} {option} {metric}"
     return f"recorded: {ranked} ranks by it; tunewright trial {round} N shows it"
 
 
-def _looked_at(facts: Facts) -> str:
+def _look_at(facts: Facts) -> str:
     times = "once" if facts["times"] == 1 else f"{facts['times']} times"
     why = (
         "another configuration was measured there, so the better of the two is chosen by it"
@@ -344,7 +344,7 @@ SENTENCES: dict[str, Template] = {
         f"the interval includes {SOURCES[facts['source']]} variance: a standard deviation of "
         f"{facts['sd']:.3g} {messages.sentence(facts['how'])}"
     ),
-    "launch.looked_before": _looked_before,
+    "launch.looked_before": _earlier_look,
     "launch.other_runs": _other_runs,
     "launch.different_splits": (
         "the arms were evaluated on different data splits (the seeds of their rounds differ): "
@@ -391,7 +391,7 @@ SENTENCES: dict[str, Template] = {
     "launch.same_curves": (
         "all {runs} repeats of {arm} gave the same value: does the program use its seed?"
     ),
-    "launch.lost_runs": _lost_runs,
+    "launch.lost_runs": _runs_lost,
     "launch.baseline_infeasible": (
         "{infeasible} of {asked} repeats of the baseline were infeasible"
     ),
@@ -416,7 +416,7 @@ SENTENCES: dict[str, Template] = {
     "launch.narrow_margin": (
         "a margin below one standard deviation ({sd:number}) mostly stays undecided"
     ),
-    "launch.decided": _decided,
+    "launch.decided": _decision,
     "launch.none_yet": "no launch has been decided yet: tunewright launch ROUND",
     "launch.nothing_run": (
         "no run was started. To ship this point as it is: --claim hyperparameters"
@@ -458,7 +458,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "evaluation.failed": "{cause}",
     "evaluation.best_kept": "best kept, for step {step}",
-    "evaluation.recorded": _recorded,
+    "evaluation.recorded": _record,
     "evaluation.no_metric": "the evaluation ended without a metric",
     "evaluation.logged_in_training": (
         "training logged {metric} itself: give the offline metric another name, such as "
@@ -470,7 +470,7 @@ SENTENCES: dict[str, Template] = {
         "The checkpoint was chosen by validation, so expect the test set to be a little worse. "
         "Report this number; do not tune on it."
     ),
-    "final.looked_before": _looked_at,
+    "final.looked_before": _look_at,
     # ---- errors launches
     "final_test.fold_needs_last_launch": (
         "folding the validation data into the training data of {round} leaves nothing to judge "

@@ -13,6 +13,19 @@ PHRASES: Mapping[str, str] = {
     "from_to": "{low} to {high}",
     "over": "over {one}",
     "below": "below {one}",
+    "minimize": "minimize {metric}",
+    "maximize": "maximize {metric}",
+    "verdict_warn": "warn",
+    "verdict_note": "note",
+    "verdict_ok": "ok",
+    "verdict_bad": "bad",
+    "verdict_cannot_judge": "?",
+    "place": "{round} trial {trial}",
+    "best_of": "best {metric}",
+    "of": "{name}: ",
+    "in_brackets": " ({text})",
+    "semicolon": "; ",
+    "setting": "{line} under [{where}] in tunewright.toml",
 }
 COUNTED: Mapping[str, str] = {}
 LABELS: Mapping[str, str] = {}

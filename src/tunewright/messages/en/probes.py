@@ -29,7 +29,7 @@ def _loss_never_logged(facts: Facts) -> str:
 def _not_probed(facts: Facts) -> str:
     if "error" in facts:  # as earlier stores have it
         return f"cannot be probed: {facts['error']}"
-    return f"cannot be probed: {'; '.join(sentence(one) for one in facts['problems'])}"
+    return f"cannot be probed: {'; '.join(sentence(problem) for problem in facts['problems'])}"
 
 
 def _remedy(facts: Facts) -> str:
@@ -63,19 +63,19 @@ def _often(clipped: Facts) -> str:
 
 
 def _clip_recorded(facts: Facts) -> str:
-    says = (
+    text = (
         f"clipping might begin at {facts['clip_norm']:.3g}: 90 % of the gradient norms of trial "
         f"{facts['trial']}'s stable steps are below; {_often(facts['clipped'])}"
     )
     if facts["stable"]:
-        says += ". Its training is stable: clip only where training is not"
-    return says
+        text += ". Its training is stable: clip only where training is not"
+    return text
 
 
 def _clip_stable(facts: Facts) -> str:
-    says = f"clipping at {facts['clip_norm']:.3g} makes learning rate {facts['learning_rate']:.3g}"
-    says += " stable"
-    return says if facts["clipped"] is None else f"{says}; {_often(facts['clipped'])}"
+    text = f"clipping at {facts['clip_norm']:.3g} makes learning rate {facts['learning_rate']:.3g}"
+    text += " stable"
+    return text if facts["clipped"] is None else f"{text}; {_often(facts['clipped'])}"
 
 
 def _clip_stable_headline(facts: Facts) -> str:
@@ -103,16 +103,16 @@ def _no_warmup(facts: Facts) -> str:
 def _warmup_found(facts: Facts) -> str:
     norm, peak, unstable = facts["clip_norm"], facts["base_learning_rate"], facts["unstable"]
     also = "" if norm is None else f" with gradients clipped at {norm:.3g}"
-    says = (
+    text = (
         f"{facts['warmup_steps']:,} warm-up steps{also} make learning rate {peak:.3g} stable, "
         f"{peak / unstable:.3g} times the lowest unstable one ({unstable:.3g})"
     )
     if facts["compared"] is not None:
         compared = messages.sentence(facts["compared"])
-        return f"{says}; {compared}. `tunewright launch` decides whether to change over"
+        return f"{text}; {compared}. `tunewright launch` decides whether to change over"
     if facts["search_again"] is not None:
-        return f"{says}: search {facts['search_again']} again, up to {peak:.3g}"
-    return says
+        return f"{text}: search {facts['search_again']} again, up to {peak:.3g}"
+    return text
 
 
 def _warmup_headline(facts: Facts) -> str:
@@ -121,7 +121,7 @@ def _warmup_headline(facts: Facts) -> str:
     return f"{facts['warmup_steps']:,} warm-up steps{also} make {peak} stable"
 
 
-def _compared(facts: Facts) -> str:
+def _comparison(facts: Facts) -> str:
     word = "better" if facts["gain"] > 0 else "worse"
     spread = "" if facts["error"] is None else f" (standard error {facts['error']:.2g})"
     return (
@@ -148,12 +148,12 @@ def _fit(facts: Facts) -> str:
 def _fits(facts: Facts) -> str:
     name, proposed, factor = facts["name"], facts["max_train_steps"], facts["factor"]
     allowed = f", {factor:g} times as many for gradient noise to come" if factor > 1 else ""
-    says = f"{_fit(facts)}. Begin with {name} = {proposed}{allowed}."
+    text = f"{_fit(facts)}. Begin with {name} = {proposed}{allowed}."
     if facts["more"] is not None:
         low, high = facts["more"]
         what = " and ".join(facts["returns"]) or "augmentation or regularisation"
-        says += f" With {what} it takes more: {low} to {high}."
-    return says
+        text += f" With {what} it takes more: {low} to {high}."
+    return text
 
 
 def _fits_at_edge(facts: Facts) -> str:
@@ -163,14 +163,14 @@ def _fits_at_edge(facts: Facts) -> str:
     )
 
 
-def _reached(facts: Facts) -> str:
+def _reach(facts: Facts) -> str:
     return f"{facts['metric']} {facts['value']:.4g} at learning rate {facts['learning_rate']:g}"
 
 
 def _plateau(facts: Facts) -> str:
     return (
         f"The training data is never fit: after {facts['length']} {facts['unit']} the best is "
-        f"{_reached(facts)}, and the second half of training gains nothing. Give what is good "
+        f"{_reach(facts)}, and the second half of training gains nothing. Give what is good "
         "enough (at_most=, --at-most), or train a model that can fit it."
     )
 
@@ -186,13 +186,13 @@ def _none_at_edge(facts: Facts) -> str:
     none = _none_fits(facts)
     return (
         f"{none[0].upper()}{none[1:]}, and the best stands at the {facts['side']} end of the sweep "
-        f"({_reached(facts)}): sweep around {facts['learning_rate']:g}."
+        f"({_reach(facts)}): sweep around {facts['learning_rate']:g}."
     )
 
 
 def _compute_bound(facts: Facts) -> str:
     return (
-        f"Tuning is compute-bound here: {_none_fits(facts)} ({_reached(facts)}). Choose "
+        f"Tuning is compute-bound here: {_none_fits(facts)} ({_reach(facts)}). Choose "
         f"{facts['name']} by what you can afford, and tune in shorter rounds of about a tenth of "
         "it."
     )
@@ -239,13 +239,13 @@ def _critical_headline(facts: Facts) -> str:
 def _at_edge(facts: Facts) -> str:
     end = f"the {facts['side']} end of {facts['range']} of {facts['column']}"
     if facts["alone"]:
-        says = f"the fastest trial stands alone and far ahead at {end}"
+        text = f"the fastest trial stands alone and far ahead at {end}"
     else:
-        says = f"the fastest {facts['best_few']} trials crowd at {end}"
+        text = f"the fastest {facts['best_few']} trials crowd at {end}"
     if facts["proposed"] is None:
         way = "larger" if facts["side"] == "high" else "smaller"
-        return f"{says}; add {way} values to the list of {facts['column']}"
-    return f"{says}; search {facts['column']} in {facts['proposed']}"
+        return f"{text}; add {way} values to the list of {facts['column']}"
+    return f"{text}; search {facts['column']} in {facts['proposed']}"
 
 
 def _coarse(facts: Facts) -> str:
@@ -254,12 +254,12 @@ def _coarse(facts: Facts) -> str:
 
 
 def _course(facts: Facts) -> str:
-    shown = ", ".join(
+    scales = ", ".join(
         f"{'lost in noise' if value is None else words.two_digits(value)} at {share:.0%}"
         for share, value in facts["course"]
     )
     return (
-        f"gradient noise scale {shown} of training (a cheap pre-screen, to an order of magnitude: "
+        f"gradient noise scale {scales} of training (a cheap pre-screen, to an order of magnitude: "
         "it shows which batch sizes to study, not which is critical)"
     )
 
@@ -277,8 +277,8 @@ def _off_value(facts: Facts) -> str:
 
 
 def _holds_for(facts: Facts) -> str:
-    shown = ", ".join(f"{name} = {value}" for name, value in facts["settings"].items())
-    return f"holds for {shown}"
+    settings = ", ".join(f"{name} = {value}" for name, value in facts["settings"].items())
+    return f"holds for {settings}"
 
 
 # code -> headline, sentence
@@ -418,7 +418,7 @@ SENTENCES: dict[str, Template] = {
     "probe.run.unstable": _unstable_run,
     # whole trainings compared
     "probe.prepended.unstable": "in whole trainings not every seed was stable ({metric})",
-    "probe.prepended.compared": _compared,
+    "probe.prepended.compared": _comparison,
     # what a judgement needs
     "probe.text": "{text}",  # of a store of version 1
     "probe.longer.not_restored": (

@@ -18,24 +18,24 @@ CHANGED = {
 }
 
 
-def _chosen(facts: Facts) -> str:
-    says = (
+def _choice(facts: Facts) -> str:
+    text = (
         f"Batch size {facts['batch_size']:,} trains on {words.rate(facts['examples_per_s'])} "
         f"examples/s ({facts['step_ms']:.4g} ms per step)"
     )
     following = facts["following"]
     if facts["batch_size"] < facts["knee"]:
-        says += f", and larger ones, though faster up to {facts['knee']:,}, end no sooner"
+        text += f", and larger ones, though faster up to {facts['knee']:,}, end no sooner"
     elif following is not None:
-        says += f"; {following['batch_size']:,} {_following(following)}"
+        text += f"; {following['batch_size']:,} {_following(following)}"
     longest = f", with {facts['longest']} as well" if facts["longest"] else ""
     if facts["limit_found"]:
-        says += f". The largest that fits is {facts['largest']:,}{longest}."
+        text += f". The largest that fits is {facts['largest']:,}{longest}."
     else:
-        says += f". {facts['largest']:,} fits too{longest}; nothing larger was tried."
+        text += f". {facts['largest']:,} fits too{longest}; nothing larger was tried."
     if facts.get("provisional"):  # answers of version 0.1 have no such fact
-        says += " Something other than arithmetic limits these steps: fix it, then probe again."
-    return says
+        text += " Something other than arithmetic limits these steps: fix it, then probe again."
+    return text
 
 
 def _defer(facts: Facts) -> str:
@@ -58,14 +58,14 @@ def _several_processes(facts: Facts) -> str:
 
 
 def _later_change(facts: Facts) -> str:
-    says = (
+    text = (
         f"Keep batch size {facts['batch_size']:,} if you can: after a change tune the optimizer's "
         "hyperparameters again first, then the regularisation."
     )
     if facts["recorded"]:
         sizes = ", ".join(f"{size:,}" for size in facts["recorded"])
-        says += f" The rounds of this store were tuned at {sizes}."
-    return says
+        text += f" The rounds of this store were tuned at {sizes}."
+    return text
 
 
 def _following(following: Facts) -> str:
@@ -78,7 +78,7 @@ def _following(following: Facts) -> str:
     return f"would add only {more:.0%}"
 
 
-def _chosen_headline(facts: Facts) -> str:
+def _choice_headline(facts: Facts) -> str:
     return (
         f"Use batch size {facts['batch_size']:,}: {words.rate(facts['examples_per_s'])} examples/s"
     )
@@ -92,16 +92,16 @@ def _assumption(facts: Facts) -> str:
         else f"steps fall as 1 / batch size up to {limit} and stay the same beyond"
     )
     if not steps:
-        found = f"assumed: {shrinking}; times and prices are of {facts['examples']:,} examples"
+        text = f"assumed: {shrinking}; times and prices are of {facts['examples']:,} examples"
     elif len(steps) == 1:
         ((size, count),) = steps.items()
-        found = f"assumed: {shrinking}, from the {count:g} steps at {size} given"
+        text = f"assumed: {shrinking}, from the {count:g} steps at {size} given"
     else:
         beyond = "the same steps" if limit is None else shrinking
-        found = f"steps as given between the sizes measured; assumed beyond them: {beyond}"
+        text = f"steps as given between the sizes measured; assumed beyond them: {beyond}"
     if limit is None and len(steps) < 2:
-        found += " (measure it: tunewright probe critical-batch)"
-    return found
+        text += " (measure it: tunewright probe critical-batch)"
+    return text
 
 
 def _launches(facts: Facts) -> str:
@@ -117,7 +117,7 @@ def _launches(facts: Facts) -> str:
     )
 
 
-def _changed(facts: Facts) -> str:
+def _change(facts: Facts) -> str:
     what = CHANGED.get(facts["what"], facts["what"])
     change = f"{what} ({facts['before']} before, {facts['now']} now)"
     return f"Measured anew, as {change} has changed."
@@ -215,7 +215,7 @@ def _copies(facts: Facts) -> str:
 
 
 ANSWERS: dict[str, tuple[Template, Template]] = {
-    "probe.batch_size.chosen": (_chosen_headline, _chosen),
+    "probe.batch_size.chosen": (_choice_headline, _choice),
     "probe.input_bound.unknown": (
         "Whether training waits for its data is not known",
         _input("Whether training waits for its data is not known: no source of batches was seen."),
@@ -293,7 +293,7 @@ SENTENCES: dict[str, Template] = {
     "probe.batch_size.several_processes": _several_processes,
     "probe.batch_size.later_change": _later_change,
     "probe.batch_size.over_budget": "No size stays within the budget of {budget:g}.",
-    "probe.changed": _changed,
+    "probe.changed": _change,
     "probe.batch_size.from_record": (
         "Nothing has changed since this was measured: read from the store (--again measures)."
     ),

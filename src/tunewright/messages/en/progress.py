@@ -18,10 +18,10 @@ def _hopeless(facts: Facts) -> str:
     cause = text(reason["code"], {name: fact for name, fact in reason.items() if name != "code"})
     who = "a repeat" if facts["trial"] is None else f"trial {facts['trial']}"
     if facts["mute"]:
-        found = f"{who} ran to its end and logged nothing, so no other trial can be judged: {cause}"
+        head = f"{who} ran to its end and logged nothing, so no other trial can be judged: {cause}"
     else:
-        found = f"the first {facts['trials']} trials have all failed, the last: {cause}"
-    return f"{found}. {facts['finishing']}; fix the program, then run again"
+        head = f"the first {facts['trials']} trials have all failed, the last: {cause}"
+    return f"{head}. {facts['finishing']}; fix the program, then run again"
 
 
 def _not_restored(facts: Facts) -> str:
@@ -52,31 +52,31 @@ _ENDED = {
 _WHOLE = ("finished", "no suggestion")  # nothing is left to resume
 
 
-def _ended(facts: Facts) -> str:
+def _ending(facts: Facts) -> str:
     if facts["stopped"]:
         return "every trial has ended, except those asked to stop"
     return _ENDED[facts["why"]]
 
 
-def _ended_in_python(facts: Facts) -> str:
+def _ending_in_python(facts: Facts) -> str:
     """Why a call returned, and how to resume from Python."""
     if facts["why"] == "all failed":
-        return f"{_ended(facts)}. Fix the workload, then call it again with retry_failed=True"
+        return f"{_ending(facts)}. Fix the workload, then call it again with retry_failed=True"
     if facts["why"] in _WHOLE and not facts["stopped"]:
-        return _ended(facts)
-    return f"{_ended(facts)}. Make the same call again to resume"
+        return _ending(facts)
+    return f"{_ending(facts)}. Make the same call again to resume"
 
 
-def _ended_at_a_shell(facts: Facts) -> str:
+def _ending_at_a_shell(facts: Facts) -> str:
     """The same for a reader at a shell: the command that resumes."""
     command = f"tunewright run {words.shell_word(facts['round'])}"
     if facts["why"] == "all failed":
-        return f"{_ended(facts)}. Fix the workload, then: {command} --retry-failed"
+        return f"{_ending(facts)}. Fix the workload, then: {command} --retry-failed"
     if facts["why"] == "finished" and not facts["stopped"]:
         return "finished"
     if facts["why"] in _WHOLE and not facts["stopped"]:
-        return _ended(facts)
-    return f"{_ended(facts)}; {command} resumes"
+        return _ending(facts)
+    return f"{_ending(facts)}; {command} resumes"
 
 
 # ---- words of the cards that a notebook shows of a trial, a round, a launch and so on
@@ -108,8 +108,8 @@ def _results(facts: Facts) -> str:
 
 SENTENCES: dict[str, Template] = {
     # ---- progress
-    "run.ended": _ended_in_python,
-    "run.outcome": _ended_at_a_shell,
+    "run.ended": _ending_in_python,
+    "run.outcome": _ending_at_a_shell,
     "packed.own_process": _own_process,
     "progress.bad": 'progress={progress!r}: give "auto", "off" or a tw.progress.Watcher.',
     "progress.bad_variable": "{variable}={value}: set it to off, plain or auto.",

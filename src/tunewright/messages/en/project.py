@@ -14,8 +14,8 @@ def _packages(facts: Facts) -> str:
 
 def _devices(facts: Facts) -> str:
     names = ", ".join(str(name) for name in facts["cuda"])
-    shown = f"CUDA {names}" if names else "no CUDA device"
-    return f"{shown}, {words.count(facts['cores'], 'core')}"
+    cuda = f"CUDA {names}" if names else "no CUDA device"
+    return f"{cuda}, {words.count(facts['cores'], 'core')}"
 
 
 def _locks(facts: Facts) -> str:
@@ -23,11 +23,11 @@ def _locks(facts: Facts) -> str:
     return f"{state} in {facts['folder']} ({facts['file_system'] or 'unknown file system'})"
 
 
-def _damaged(facts: Facts) -> str:
-    shown = "; ".join(f"{fault['where']}: {fault['what']}" for fault in facts["faults"])
+def _damage(facts: Facts) -> str:
+    where = "; ".join(f"{fault['where']}: {fault['what']}" for fault in facts["faults"])
     more = facts["count"] - len(facts["faults"])
     others = f"; and {more} more" if more else ""
-    return f"{facts['store']} is damaged in {words.count(facts['count'], 'place')}: {shown}{others}"
+    return f"{facts['store']} is damaged in {words.count(facts['count'], 'place')}: {where}{others}"
 
 
 def _means_guessed(facts: Facts) -> str:
@@ -97,9 +97,9 @@ def _no_seed(facts: Facts) -> str:
 
 
 def _header(facts: Facts) -> str:
-    shown = ", ".join(facts["files"][:4]) or "the source"
+    files = ", ".join(facts["files"][:4]) or "the source"
     return (
-        f"Read from {shown} ({facts['style']}) without importing or running it. Every role and "
+        f"Read from {files} ({facts['style']}) without importing or running it. Every role and "
         "range is a proposal: correct what is wrong."
     )
 
@@ -119,7 +119,7 @@ SENTENCES: dict[str, Template] = {
     "doctor.workload": "{name}, {objective}",
     "doctor.no_store": "{store} is not there yet",
     "doctor.store": "{store} is whole: {rounds:count round}, {trials:count trial}",
-    "doctor.damaged": _damaged,
+    "doctor.damaged": _damage,
     "doctor.no_backup": "none yet",
     "doctor.backup": "{name}, {seconds:duration} old",
     "doctor.no_locks": "{folder}: {error}",

@@ -9,7 +9,7 @@ from tunewright.messages.en.findings_space import REFERENCES
 # ---- why a next step is proposed, what a proposed round changes, and what longer training needs
 
 
-def _asked(facts: Facts) -> str:
+def _cause(facts: Facts) -> str:
     """The headline of the finding that asks for the step; of several, with whose it is."""
     finding = facts["finding"]
     if "text" in finding:
@@ -21,39 +21,39 @@ def _asked(facts: Facts) -> str:
 
 def _because(then: str) -> Template:
     """A sentence that begins with the finding's headline."""
-    return lambda facts: f"{_asked(facts)}; {fill(then, facts)}"
+    return lambda facts: f"{_cause(facts)}; {fill(then, facts)}"
 
 
 def _widen(facts: Facts) -> str:
-    said = f"{_asked(facts)}; {fill('search {ranges:ranges}', facts)}"
+    text = f"{_cause(facts)}; {fill('search {ranges:ranges}', facts)}"
     if facts.get("left_out"):
-        said += fill(" (not {left_out:list}: overfitting is regularised, whatever the size)", facts)
+        text += fill(" (not {left_out:list}: overfitting is regularised, whatever the size)", facts)
     if "trials" not in facts or facts["trials"] <= facts["trials_before"]:
-        return said
-    return said + fill(
+        return text
+    return text + fill(
         ", {trials} trials per study instead of {trials_before} to keep it as dense", facts
     )
 
 
 def _longer(facts: Facts) -> str:
     rule = sentence(facts["rule"])
-    said = f"{_asked(facts)}; train the best for {facts['steps']} steps: {rule}"
+    text = f"{_cause(facts)}; train the best for {facts['steps']} steps: {rule}"
     then = facts.get("lengths", ())[1:]
     if not then:
-        return said
-    steps = " and ".join(str(one) for one in then)
-    return f"{said}; then {steps} steps, as long as the conclusions of a length hold at the next"
+        return text
+    steps = " and ".join(str(steps_then) for steps_then in then)
+    return f"{text}; then {steps} steps, as long as the conclusions of a length hold at the next"
 
 
 def _regularise(then: str) -> Template:
     """A regulariser to tune, and whether it may help at all."""
 
     def said(facts: Facts) -> str:
-        made = f"{_asked(facts)}; {fill(then, facts)}"
+        text = f"{_cause(facts)}; {fill(then, facts)}"
         fit = facts.get("not_fit")
         if fit is None:
-            return made
-        return made + fill(
+            return text
+        return text + fill(
             " ({metric} ends at {end:number}, {fitted:percent} of the way to zero: where the "
             "training set is not fit, regularisation is unlikely to help)",
             fit,
@@ -63,7 +63,7 @@ def _regularise(then: str) -> Template:
 
 
 def _narrow(facts: Facts) -> str:
-    why = f"{_asked(facts)}; " if "finding" in facts else ""
+    why = f"{_cause(facts)}; " if "finding" in facts else ""
     return why + fill(
         "search around the best trials: {ranges:ranges} ({left:percent} of the space, as many "
         "trials)",
@@ -73,9 +73,9 @@ def _narrow(facts: Facts) -> str:
 
 def _more_trials(facts: Facts) -> str:
     if "trials" not in facts:
-        return _asked(facts)
+        return _cause(facts)
     more = "{trials} trials per study instead of {trials_before}"
-    return f"{_asked(facts)}; {fill(more, facts)}"
+    return f"{_cause(facts)}; {fill(more, facts)}"
 
 
 def _gain(facts: Facts) -> str:
@@ -106,9 +106,9 @@ def _agreement(facts: Facts) -> str:
 
 
 def _fix(facts: Facts) -> str:
-    shown = " and ".join(f"{name} = {words.value(one)}" for name, one in facts["values"].items())
+    settings = " and ".join(f"{name} = {words.value(v)}" for name, v in facts["values"].items())
     names = ", ".join(facts["values"])
-    return f"no sign of {names} in any study: fix {shown}, as in the best trial"
+    return f"no sign of {names} in any study: fix {settings}, as in the best trial"
 
 
 SENTENCES: dict[str, Template] = {
@@ -116,10 +116,10 @@ SENTENCES: dict[str, Template] = {
     # why
     "proposal.no_trial_has_run": "no trial has run",
     "proposal.unfinished": "{left} of {trials_in_all} trials have not been run yet",
-    "proposal.repair": lambda facts: _asked(facts),
+    "proposal.repair": lambda facts: _cause(facts),
     "proposal.none_completed": "none of {trials_in_all:count trial} completed: look at the program "
     "before more are run",
-    "proposal.suspect": lambda facts: _asked(facts),
+    "proposal.suspect": lambda facts: _cause(facts),
     "proposal.widen": _widen,
     "proposal.widen_beyond": lambda facts: fill(
         "or only from where the best lie: {ranges:ranges}"
@@ -137,7 +137,7 @@ SENTENCES: dict[str, Template] = {
     "proposal.longer": _longer,
     "proposal.longer_in_doubt": _longer,
     "proposal.longer_impossible": lambda facts: "; ".join(
-        [_asked(facts), *(sentence(one) for one in facts["problems"])]
+        [_cause(facts), *(sentence(problem) for problem in facts["problems"])]
     ),
     "proposal.shorter": _because(
         "{steps} steps instead of {before} leave more trials for the same compute"

@@ -13,7 +13,7 @@ def _at_step(facts: Facts) -> str:
     return "" if step is None else f" at step {step}"
 
 
-def _pruned(facts: Facts) -> str:
+def _pruning(facts: Facts) -> str:
     """Why it could not win; another tool's reason has a step at most."""
     if "bound" not in facts:
         return f"pruned{_at_step(facts)}"
@@ -34,27 +34,27 @@ def _read(patterns: Sequence[str]) -> str:
     """The patterns that read its log, as a project file has them."""
     if not patterns:
         return ""
-    written = [f"'''{one}'''" if "'" in one else f"'{one}'" for one in patterns]
+    written = [f"'''{pattern}'''" if "'" in pattern else f"'{pattern}'" for pattern in patterns]
     line = written[0] if len(written) == 1 else f"[{', '.join(written)}]"
     return f", or have its log read: under [workload.read] write line = {line}"
 
 
 def _never_logged(facts: Facts) -> str:
     metric, logged, near = facts["metric"], facts.get("logged"), facts.get("near")
-    says = f"the objective {metric} was never logged"
+    text = f"the objective {metric} was never logged"
     if logged is None:
-        return says
+        return text
     if not logged and facts.get("command"):
         example = f'{{"step": 100, "{metric}": 0.5}}'
-        says = f"{says}, nor anything else: print one line per measurement, such as {example}"
-        return says + _read(facts.get("read") or ())
+        text = f"{text}, nor anything else: print one line per measurement, such as {example}"
+        return text + _read(facts.get("read") or ())
     if not logged:
         return (
-            f"{says}, nor anything else: "
+            f"{text}, nor anything else: "
             f'call run.log(step, {{"{metric}": ...}}), or print one JSON object per measurement'
         )
     remedy = f"Did you mean {near}?" if near else f"Log {metric}, or change the objective."
-    return f"{says}, only {', '.join(logged)}{' ...' if facts.get('more') else ''}. {remedy}"
+    return f"{text}, only {', '.join(logged)}{' ...' if facts.get('more') else ''}. {remedy}"
 
 
 def _not_finite(facts: Facts) -> str:
@@ -98,8 +98,8 @@ def _exit(facts: Facts) -> str:
 def _host_lost(facts: Facts) -> str:
     what = "node" if facts["what"] == "node" else "the process on"
     alone = "; its folder was on that node alone, so the next attempt starts at step 0"
-    says = f"{what} {facts['where']} was lost: {facts['text']}"
-    return says + alone if facts["folder_lost"] else says
+    text = f"{what} {facts['where']} was lost: {facts['text']}"
+    return text + alone if facts["folder_lost"] else text
 
 
 def _folder_missing(facts: Facts) -> str:
@@ -157,7 +157,7 @@ SENTENCES: dict[str, Template] = {
         f"died {facts['deaths']} times, at last: {_inner(facts)}"
     ),
     "trial.called_exit": "the training program called sys.exit({status})",
-    "trial.pruned": _pruned,
+    "trial.pruned": _pruning,
     "trial.not_loaded": lambda facts: (
         f"the training function could not be loaded in a worker: {_inner(facts)}"
     ),

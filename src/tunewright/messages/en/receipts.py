@@ -57,17 +57,17 @@ def _peeking(facts: Facts) -> str:
     return f"the test set was looked at {facts['looks']} times, for trials {_numbers(facts)}"
 
 
-def _dropped(facts: Facts) -> str:
+def _drop(facts: Facts) -> str:
     of = "trials" if facts["of"] == "trials" else f"repeats of trial {facts['trial']}:"
     return f"{of} {words.few(facts['missing'])} are missing: failed runs may have been dropped"
 
 
-def _changed(facts: Facts) -> str:
+def _change(facts: Facts) -> str:
     files = f" ({', '.join(facts['files'])})" if facts["files"] else ""
     return f"the trials differ in {facts['part']}{files}"
 
 
-def _reused(facts: Facts) -> str:
+def _reuse(facts: Facts) -> str:
     if facts["by"] == "curve":
         return f"repeats of trial {facts['about']} logged the very same curve"
     of = (
@@ -79,8 +79,8 @@ def _reused(facts: Facts) -> str:
 def _split(facts: Facts) -> str:
     if facts["by"] == "round":
         return f"{' and '.join(facts['rounds'])} were compared on different data splits"
-    said = "reports" if facts["by"] == "report" else "varies"
-    return f"the program {said} {facts['name']}: trials differ in their data split"
+    text = "reports" if facts["by"] == "report" else "varies"
+    return f"the program {text} {facts['name']}: trials differ in their data split"
 
 
 SENTENCES: dict[str, Template] = {
@@ -108,12 +108,12 @@ SENTENCES: dict[str, Template] = {
     "malpractice.mid_decay": _mid_decay,
     "malpractice.best_of_history": _best_of_history,
     "malpractice.test_peeking": _peeking,
-    "malpractice.dropped_failures": _dropped,
-    "malpractice.changed_code": _changed,
+    "malpractice.dropped_failures": _drop,
+    "malpractice.changed_code": _change,
     "malpractice.narrowed_rival": (
         "{rival} was searched in {share:percent} of the range of {name} that {winner} had"
     ),
-    "malpractice.reused_seeds": _reused,
+    "malpractice.reused_seeds": _reuse,
     "malpractice.truncated_curve": (
         "trial {trial}: the curve of {metric} is shorter than the training was"
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tunewright.messages import Facts, Message, Template, words
 
 
-def _decided(head: str) -> Template:
+def _decision(head: str) -> Template:
     def sentence(facts: Facts) -> str:
         runs = words.count(facts["runs"], "run")
         why = dict(facts["why"])
@@ -23,12 +23,12 @@ def _decided(head: str) -> Template:
 
 def _baseline_failed(facts: Facts) -> str:
     reason = facts["reason"]
-    said = "" if reason is None else Message(reason["code"], _rest(reason)).text
+    text = "" if reason is None else Message(reason["code"], _rest(reason)).text
     tail = f"\n{facts['detail']}" if facts["detail"] else ""
-    return f"the baseline {facts['commit']} could not be trained: {said}{tail}"
+    return f"the baseline {facts['commit']} could not be trained: {text}{tail}"
 
 
-def _failed(facts: Facts) -> str:
+def _failure(facts: Facts) -> str:
     reason = facts.get("reason")
     return (
         f"a run failed: {Message(reason['code'], _rest(reason)).text}" if reason else "a run failed"
@@ -48,15 +48,15 @@ def _spent(facts: Facts) -> str:
 
 
 SENTENCES: dict[str, Template] = {
-    "referee.decided.keep": _decided("Keep"),
-    "referee.decided.discard": _decided("Discard"),
-    "referee.decided.undecided": _decided("Undecided about"),
+    "referee.decided.keep": _decision("Keep"),
+    "referee.decided.discard": _decision("Discard"),
+    "referee.decided.undecided": _decision("Undecided about"),
     # ---- why
     "referee.why.gain": "it is expected to gain more than it costs",
     "referee.why.no_gain": "it is not expected to gain enough",
     "referee.why.budget_spent": "the budget is spent",
     "referee.why.left": "another change was submitted before this one was judged",
-    "referee.why.failed": _failed,
+    "referee.why.failed": _failure,
     "referee.why.infeasible": "a run diverged",
     # ---- errors
     "referee.no_git": "git was not found; the referee runs every change from its own checkout.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, sentence, words
 
 # ---- sentences and headings of the pages about a round or a campaign
 
@@ -17,7 +17,7 @@ STATUSES = {  # in this order, as readers call them
 def _counts(facts: Facts) -> str:
     counted = facts["counts"]
     parts = [
-        f"{counted[status]} {shown}" for status, shown in STATUSES.items() if counted.get(status)
+        f"{counted[status]} {word}" for status, word in STATUSES.items() if counted.get(status)
     ]
     return f"{words.count(facts['trials'], 'trial')}: {', '.join(parts) or 'none yet'}"
 
@@ -43,8 +43,8 @@ def _ahead(facts: Facts) -> str:
     trials = words.count(facts["trials"], "trial")
     sure = f"weak: {trials} each" if facts["weak"] else f"{trials} each"
     of = f" of {facts['other']}" if facts["others"] > 1 else ""
-    said = f"{facts['best']} is ahead{of} by {_two(facts['gap'])} ({sure})"
-    return {"yes": "Yes: ", "no": "No: "}.get(facts["says"], "") + said
+    text = f"{facts['best']} is ahead{of} by {_two(facts['gap'])} ({sure})"
+    return {"yes": "Yes: ", "no": "No: "}.get(facts["says"], "") + text
 
 
 def _no_clear_gap(facts: Facts) -> str:
@@ -92,12 +92,12 @@ def _tile_chosen(facts: Facts) -> str:
 
 
 def _undrawn(facts: Facts) -> str:
-    parts = [f"{one['figure']} ({_clause(one['why'])})" for one in facts["missing"]]
+    parts = [f"{figure['figure']} ({_clause(figure['why'])})" for figure in facts["missing"]]
     return f"Not drawn: {'; '.join(parts)}."
 
 
-def _clause(said: str) -> str:
-    return str(said).rstrip(".")
+def _clause(text: str) -> str:
+    return str(text).rstrip(".")
 
 
 def _commits(facts: Facts) -> str:
@@ -119,9 +119,9 @@ def _version(facts: Facts) -> str:
 
 def _why_not_completed(facts: Facts) -> str:
     numbers = facts["numbers"]
-    shown = ", ".join(str(number) for number in numbers[:8]) + (" ..." if len(numbers) > 8 else "")
+    listed = ", ".join(str(number) for number in numbers[:8]) + (" ..." if len(numbers) > 8 else "")
     what = "trial" if len(numbers) == 1 else "trials"
-    return f"{len(numbers)} of {facts['trials']}: {facts['reason']} ({what} {shown})"
+    return f"{len(numbers)} of {facts['trials']}: {facts['reason']} ({what} {listed})"
 
 
 def _earlier(facts: Facts) -> str:
@@ -146,21 +146,21 @@ def _tally(facts: Facts) -> str:
 
 
 def _trials(facts: Facts) -> str:
-    said = f"{words.count(facts['trials'], 'trial')}, the best by {facts['metric']} first"
+    text = f"{words.count(facts['trials'], 'trial')}, the best by {facts['metric']} first"
     if not facts["left_out"]:
-        return said
-    return f"{said}; {facts['left_out']} are not shown: {facts['export']} has all"
+        return text
+    return f"{text}; {facts['left_out']} are not shown: {facts['export']} has all"
 
 
 # campaigns
 
 
-def _chosen(facts: Facts) -> str:
+def _choice(facts: Facts) -> str:
     whose = "The candidate" if facts["verdict"] in ("keep", "undecided") else "The best"
-    return f"{whose}: {_measured(facts)}"
+    return f"{whose}: {_measurement(facts)}"
 
 
-def _measured(facts: Facts) -> str:
+def _measurement(facts: Facts) -> str:
     metric, values = facts["metric"], facts["repeats"]
     settings = words.settings(facts["settings"])
     if not values:
@@ -184,7 +184,7 @@ LAUNCHES = {
 }
 
 
-def _launched(facts: Facts) -> str:
+def _launch_line(facts: Facts) -> str:
     if facts["baseline"] is None:
         return "It is the first baseline of this store: there was none to compare it with."
     parts = [f"{LAUNCHES.get(facts['verdict'], facts['verdict'])} ({facts['baseline']})"]
@@ -199,12 +199,12 @@ def _launched(facts: Facts) -> str:
     elif facts["false_launch_rate"] is not None:
         rate = f"{facts['false_launch_rate']:.0%}"
         parts.append(f"campaigns launch a change that does nothing in about {rate} of cases")
-    if facts["reason"]:
-        parts.append(str(facts["reason"]))
+    if reason := facts["reason"]:  # version 1 stored a sentence
+        parts.append(reason if isinstance(reason, str) else sentence(reason))
     return "; ".join(parts) + "."
 
 
-def _tested(facts: Facts) -> str:
+def _test(facts: Facts) -> str:
     measured = ", ".join(f"{name} {words.number(v)}" for name, v in facts["metrics"].items())
     look = facts["look"]
     times = "the first look" if look == 1 else f"look number {look}: be careful"
@@ -235,9 +235,9 @@ PERMITS = {
 
 
 def _permits(facts: Facts) -> str:
-    said = ", ".join(PERMITS[one] for one in facts["permits"])
+    text = ", ".join(PERMITS[permit] for permit in facts["permits"])
     others = "" if len(facts["permits"]) > 1 else "; nothing is changed"
-    return f"Pages may {said}{others}."
+    return f"Pages may {text}{others}."
 
 
 SENTENCES: dict[str, Template] = {
@@ -339,14 +339,14 @@ SENTENCES: dict[str, Template] = {
     "report.searched_by": "{objective}, searched by {search}",
     "report.objective": "{objective}",
     # campaigns
-    "campaign.chosen": _chosen,
+    "campaign.chosen": _choice,
     "campaign.place": "It is {place}, best at step {step}.",
-    "campaign.launched": _launched,
-    "campaign.tested": _tested,
+    "campaign.launched": _launch_line,
+    "campaign.tested": _test,
     "campaign.spent": _spent,
     "campaign.probe": "Probe {probe}: {answer:message}",
     "campaign.lengths": "Short against long training: {says}.",
-    "campaign.left_out": "Left out: {what}.",
+    "campaign.left_out": lambda facts: f"Left out: {facts['what'].rstrip('.')}.",
     "campaign.budget": _budget,
     # ---- pages on a screen
     "page.trial.snapshot": "{path} at step {step}",

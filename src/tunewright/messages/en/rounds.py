@@ -21,8 +21,8 @@ def _others(facts: Facts) -> str:
 def _equal(facts: Facts) -> str:
     if facts["value"] is None:
         return f"{_which(facts)} is reproduced: {facts['status']} again{_others(facts)}"
-    shown = words.number(facts["value"])
-    return f"{_which(facts)} is reproduced: {facts['metric']} {shown} again{_others(facts)}"
+    value = words.number(facts["value"])
+    return f"{_which(facts)} is reproduced: {facts['metric']} {value} again{_others(facts)}"
 
 
 def _differs(facts: Facts) -> str:
@@ -42,7 +42,7 @@ def _same_value(facts: Facts) -> str:
     )
 
 
-def _ended_differently(facts: Facts) -> str:
+def _different_ending(facts: Facts) -> str:
     why = "" if facts["reason"] is None else f" ({sentence(facts['reason'])})"
     return (
         f"{_which(facts)} ended differently: {facts['status']}{why} now, "
@@ -92,7 +92,7 @@ SENTENCES: dict[str, Template] = {
     "again.equal": _equal,
     "again.differs": _differs,
     "again.same_value": _same_value,
-    "again.ended_differently": _ended_differently,
+    "again.ended_differently": _different_ending,
     "again.changed": "not the code that the trial ran: {files:list}",
     "again.code_unknown": "the store does not have which files the trial ran",
     "again.resumed": (

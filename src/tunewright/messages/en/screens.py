@@ -55,7 +55,7 @@ SENTENCES: dict[str, Template] = {
     "screen.none_named": "none named",
     "screen.next_question": "next: tunewright new NAME, to ask a first question of it",
     "screen.wrote_round": "wrote {path}: write down its goal, and a role for",
-    "screen.no_other": "no other: all of them have one",
+    "screen.wrote_round_with_roles": "wrote {path}: write down its goal, and change what is wrong",
     "screen.each_hyperparameter": "each hyperparameter",
     "screen.searches": "{optimizer} with {trials:count trial} per study searches {names}",
     "screen.fixes": "{optimizer} with {trials:count trial} per study fixes {names}",

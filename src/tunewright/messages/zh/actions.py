@@ -49,9 +49,9 @@ def _declare_in_project(facts: Facts) -> str:
 
 
 def _variance(facts: Facts) -> str:
-    asked = {"times": "次重复", "studies": "次搜索", "splits": "种数据划分"}
-    found = [f"{facts[name]} {noun}" for name, noun in asked.items() if facts[name] is not None]
-    return f"测量 {'和 '.join(found)}的方差"
+    nouns = {"times": "次重复", "studies": "次搜索", "splits": "种数据划分"}
+    counts = [f"{facts[name]} {noun}" for name, noun in nouns.items() if facts[name] is not None]
+    return f"测量 {'和 '.join(counts)}的方差"
 
 
 ACTIONS: dict[str, Template] = {

@@ -24,29 +24,29 @@ def _of(facts: Facts, names: tuple[str, ...]) -> str:
     parts = []
     for name in names:
         used, limit = spent.get(name) or 0, budget[name]
-        shown = amount(name, limit, budget.get("currency") or "")
+        limit_shown = amount(name, limit, budget.get("currency") or "")
         used_shown = f"{used:.2f}" if name == "money" else words.number(round(used, 4))
-        parts.append(f"{used_shown} / {shown}")
+        parts.append(f"{used_shown} / {limit_shown}")
     return "，".join(parts)
 
 
-def _limited(facts: Facts) -> tuple[str, ...]:
+def _limits(facts: Facts) -> tuple[str, ...]:
     return tuple(n for n in ("trials", "hours", "money") if facts["budget"].get(n) is not None)
 
 
 def _spent(facts: Facts) -> str:
-    return _of(facts, _limited(facts)) or "没有上限"
+    return _of(facts, _limits(facts)) or "没有上限"
 
 
-def _refused(facts: Facts) -> str:
+def _refusal(facts: Facts) -> str:
     return f"预算已用完：{_of(facts, tuple(facts['over']))}"
 
 
-def _raised(facts: Facts) -> str:
+def _raise_limit(facts: Facts) -> str:
     def shown(budget: Facts | None) -> str:
         if budget is None:
             return "没有预算"
-        names = _limited({"budget": budget})
+        names = _limits({"budget": budget})
         currency = budget.get("currency") or ""
         return "，".join(amount(name, budget[name], currency) for name in names) or "没有上限"
 
@@ -54,17 +54,17 @@ def _raised(facts: Facts) -> str:
 
 
 def _numbers(low: int, high: int) -> str:
-    return f"{high} 次训练" if low == high else f"{low} 到 {high} 次训练"
+    return f"{high} 次训练" if low == high else f"{low} 至 {high} 次训练"
 
 
 def money(low: float, high: float, currency: str = "") -> str:
     """An amount of money as a range, in its currency.
 
     >>> money(1.234, 5.0, "EUR")
-    '1.23 到 5.00 EUR'
+    '1.23 至 5.00 EUR'
     """
-    shown = [f"{one:.2f}" if one >= 0.1 or not one else f"{one:.1g}" for one in (low, high)]
-    both = shown[0] if shown[0] == shown[1] else f"{shown[0]} 到 {shown[1]}"
+    ends = [f"{end:.2f}" if end >= 0.1 or not end else f"{end:.1g}" for end in (low, high)]
+    both = ends[0] if ends[0] == ends[1] else f"{ends[0]} 至 {ends[1]}"
     return f"{both} {currency}".strip()
 
 
@@ -76,7 +76,7 @@ _BASES = {
 }
 
 
-def _expected(facts: Facts) -> str:
+def _expectation(facts: Facts) -> str:
     """Trainings, hours, money, what they rest on, and what the budget lacks."""
     low, high = facts["trainings"]
     if not high:
@@ -124,17 +124,17 @@ def _round_spent(facts: Facts) -> str:
         text += f"；本轮次剩余：{'，'.join(rest)}"
     if budget is not None and budget["left"]:
         currency = budget["budget"].get("currency") or ""
-        shown = "，".join(amount(name, one, currency) for name, one in budget["left"].items())
-        text += f"；预算剩余：{shown}"
+        limits = "，".join(amount(name, limit, currency) for name, limit in budget["left"].items())
+        text += f"；预算剩余：{limits}"
     return text
 
 
 SENTENCES: dict[str, Template] = {
-    "budget.spent": _refused,
+    "budget.spent": _refusal,
     "budget.before": lambda facts: f"预算：此前已用 {_spent(facts)}",
     "budget.after": lambda facts: f"预算：现已用 {_spent(facts)}",
     "budget.state": lambda facts: f"已用：{_spent(facts)}",
-    "cost.expected": _expected,
+    "cost.expected": _expectation,
     "cost.spent": _round_spent,
     "cost.measures": (
         "测量：用一个配置训练 {steps:list}（{name} 共 {total}），用时不足 {quick:.0f} 秒则再加长，"
@@ -149,7 +149,7 @@ SENTENCES: dict[str, Template] = {
     "cost.only_dry_run": "{option} 只用于 --dry-run：它在花费之前测量",
     "budget.none": "没有预算：训练不受限制",
     "budget.ends": "预算已用完：不再开始新试验",
-    "budget.raises": _raised,
+    "budget.raises": _raise_limit,
     "budget.not_confirmed": "这会提高预算，但没有人确认。请由用户在终端运行，或在脚本中加 --yes",
     "budget.nothing_to_set": "budget set：请给 --trials、--hours、--money 或 --restart",
     "budget.bad_amount": "budget：{name} = {value!r} 不是大于等于 0 的有限数",

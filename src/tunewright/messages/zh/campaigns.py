@@ -7,12 +7,8 @@ from tunewright.messages import Facts, Template, sentence, words
 # ---- why a campaign takes each step, what it cannot do by itself, and how it ends
 
 
-SKIPPED = {
-    "batch_size": "没有探测批量大小",
-    "train_steps": "没有探测训练长度",
-    "warm-up": "若训练不稳定，不会尝试预热",
-    "clipping": "若训练不稳定，不会尝试梯度裁剪",
-}
+PROBED = {"batch_size": "批量大小", "train_steps": "训练长度"}
+TRIED = {"warm-up": "预热", "clipping": "梯度裁剪"}
 ARMS = {"winner": "胜出者", "baseline": "基线"}
 VERDICTS = {"launch": "上线", "keep": "保留基线", "undecided": "未定", "first": "第一个基线"}
 
@@ -22,22 +18,22 @@ def _trial(facts: Facts) -> str:
 
 
 def _continue_search(facts: Facts) -> str:
-    said = f"继续贝叶斯搜索，直到 {facts['trials']} 次试验"
+    text = f"继续贝叶斯搜索，直到 {facts['trials']} 次试验"
     if facts["gain"] is None:
-        return said
+        return text
     if not facts["gain"]:
-        return f"{said}：最近的试验没有改进，但搜索太短，还不能在此结束"
-    return f"{said}：再做同样多次可能改进 {facts['gain']:.2g}"
+        return f"{text}：最近的试验没有改进，但搜索太短，还不能在此结束"
+    return f"{text}：再做同样多次可能改进 {facts['gain']:.2g}"
 
 
 def _search(facts: Facts) -> str:
     why = "探索已完成" if facts["why"] is None else sentence(facts["why"])
-    said = f"{why}；贝叶斯搜索，{words.count(facts['trials'], 'trial')}"
+    text = f"{why}；贝叶斯搜索，{words.count(facts['trials'], 'trial')}"
     moved = facts.get("ranges")
     if not moved:
-        return said
+        return text
     ranges = "、".join(f"{column} 在 {range} 中" for column, range in moved.items())
-    return f"{said}；最好的试验靠近范围的端点，因此 {ranges}"
+    return f"{text}；最好的试验靠近范围的端点，因此 {ranges}"
 
 
 def _edge(facts: Facts) -> str:
@@ -56,15 +52,20 @@ def _remedy(facts: Facts) -> str:
     return f"{sentence(facts['why'])}：{named} 能否让训练稳定？至多 {facts['runs']} 次短训练"
 
 
-def _repaired(facts: Facts) -> str:
+def _repair(facts: Facts) -> str:
     settings = "，".join(f"{name} = {value:g}" for name, value in facts["settings"].items())
-    lacks = "；".join(sentence(one) for one in facts["missing"])
+    lacks = "；".join(sentence(lack) for lack in facts["missing"])
     answer = sentence(facts["answer"]) + (f"（{lacks}）" if lacks else "")
     return f"{answer}：用 {settings} 重新搜索整个空间"
 
 
-def _skipped(facts: Facts) -> str:
-    return f"{SKIPPED[facts['what']]}：{sentence(facts['why'])}"
+def _skip(facts: Facts) -> str:
+    probed = [PROBED[what] for what in facts["what"] if what in PROBED]
+    remedies = [TRIED[what] for what in facts["what"] if what in TRIED]
+    parts = [f"不探测{'和'.join(probed)}"] if probed else []
+    if remedies:
+        parts.append(f"训练不稳定时不尝试{'和'.join(remedies)}")
+    return f"{'；'.join(parts)}：{sentence(facts['why'])}"
 
 
 def _decide(facts: Facts) -> str:
@@ -105,7 +106,7 @@ SENTENCES: dict[str, Template] = {
     "campaign.probe_batch_size": "没有给出批量大小：哪些放得下，各有多快？",
     "campaign.probe_train_steps": "没有给出训练长度：最快的完美拟合需要多少步？",
     "campaign.probe_remedy": _remedy,
-    "campaign.repaired": _repaired,
+    "campaign.repaired": _repair,
     # its end
     "campaign.none_completed": "没有试验完成：请修正训练程序或范围",
     "campaign.too_few_trials": "试验太少，无法决定是否上线：请提高预算",
@@ -128,13 +129,13 @@ SENTENCES: dict[str, Template] = {
     "campaign.not_confirmed": "没有确认；再次调用会重新询问",
     "campaign.interrupted": "{text}",
     # what it does not do by itself
-    "campaign.skipped": _skipped,
+    "campaign.skipped": _skip,
     "campaign.pays_from": "从 {least} 次试验起才划算，而这个调优任务有 {trials} 次",
     "campaign.trials_run_elsewhere": "试验在别处运行，而探测只会测量这台机器",
     "campaign.probe_refused": lambda facts: "；".join(
-        words.one_line(sentence(one)) for one in facts["problems"]
+        words.one_line(sentence(problem)) for problem in facts["problems"]
     ),
-    "campaign.probe_lacks": lambda facts: "；".join(sentence(one) for one in facts["missing"]),
+    "campaign.probe_lacks": lambda facts: "；".join(sentence(lack) for lack in facts["missing"]),
     "campaign.takes_no": "程序不接受 {name}（或 {meaning:means}）",
     # a sentence that version 1 stored
     "campaign.legacy": "{text}",

@@ -95,7 +95,7 @@ def _meaning_not_taken(facts: Facts) -> str:
     )
 
 
-def _guessed(facts: Facts) -> str:
+def _guesses(facts: Facts) -> str:
     pairs = [
         f"{', '.join(name) if isinstance(name, list | tuple) else name} 作为 {meaning}"
         for meaning, name in facts["means"].items()
@@ -148,7 +148,7 @@ def _lengths_differ(facts: Facts) -> str:
     )
 
 
-def _continued_batch_size(facts: Facts) -> str:
+def _batch_size_of_earlier(facts: Facts) -> str:
     held = [*facts["optimizer"], *facts["regularisers"]]
     return (
         f"{facts['name']} 在 {facts['earlier']} 中是 {facts['before']}，现在是 {facts['now']}，而 "
@@ -171,7 +171,7 @@ SENTENCES: dict[str, Template] = {
     "interaction.augmentation": "数据增强越多，其他正则化越没用",
     "interaction.batch_size": "它的最好值随批量大小而变",
     "interaction.model_size": "较大的模型往往需要更强的正则化",
-    "continued.batch_size": _continued_batch_size,
+    "continued.batch_size": _batch_size_of_earlier,
     "continued.length": lambda facts: (
         f"{facts['name']} = {facts['steps']} 来自探测，而自 {facts['earlier']} 以来 "
         f"{_and(facts['changed'])} 变了：步数取决于它。请重新探测。"
@@ -302,10 +302,10 @@ SENTENCES: dict[str, Template] = {
     ),
     "meaning.guessed": {
         "python": lambda facts: (
-            f"{_guessed(facts)}其余的请用 means={{...}} 声明；None 声明没有任何名称有含义。"
+            f"{_guesses(facts)}其余的请用 means={{...}} 声明；None 声明没有任何名称有含义。"
         ),
         "shell": lambda facts: (
-            f"{_guessed(facts)}其余的请在 tunewright.toml 的 [workload.means] 下声明；"
+            f"{_guesses(facts)}其余的请在 tunewright.toml 的 [workload.means] 下声明；"
             "{ none = true } 声明没有任何名称有含义。"
         ),
     },

@@ -37,7 +37,7 @@ def _over(facts: Facts) -> str:
     return f"{facts['metric']}，{facts['points']} 个点"
 
 
-def _diverged(facts: Facts) -> str:
+def _divergence(facts: Facts) -> str:
     if facts["effect"] is None:
         return f"{_over(facts)}：不是有限值{_at(facts)}。"
     return (
@@ -78,7 +78,7 @@ def _improves(facts: Facts) -> str:
     )
 
 
-def _levelled(facts: Facts) -> str:
+def _level_off(facts: Facts) -> str:
     return (
         f"{_over(facts)}：后半段的变化为改进的 {_percent(facts['effect'])}，至多 "
         f"{-facts['score']:.2g} %。"
@@ -107,7 +107,7 @@ def _gradient(facts: Facts) -> str:
     return f"{_over(facts)}：最后为训练中期中位数的 {words.number(factor)} 倍。"
 
 
-def _learned(facts: Facts) -> str:
+def _learning(facts: Facts) -> str:
     return (
         f"{_over(facts)}：最后为 {words.number(facts['value'])}，比开始或猜测好 "
         f"{_percent(facts['effect'])}。"
@@ -152,7 +152,7 @@ SENTENCES: dict[str, Template] = {
     # ---- headlines and evidence, by question and verdict
     "diagnosis.diverged.warn": "训练发散",
     "diagnosis.diverged.ok": "训练没有发散",
-    "diagnosis.diverged.evidence": _diverged,
+    "diagnosis.diverged.evidence": _divergence,
     "diagnosis.spikes.warn": "训练损失有尖峰",
     "diagnosis.spikes.ok": "训练损失没有尖峰",
     "diagnosis.spikes.evidence": _spikes,
@@ -167,7 +167,7 @@ SENTENCES: dict[str, Template] = {
     "diagnosis.still_improving.evidence": _improves,
     "diagnosis.saturated.note": "训练过半之前已趋平",
     "diagnosis.saturated.ok": "训练的后半段仍有变化",
-    "diagnosis.saturated.evidence": _levelled,
+    "diagnosis.saturated.evidence": _level_off,
     "diagnosis.noise.note": "后期评估的跳动占训练改进的很大一部分",
     "diagnosis.noise.ok": "后期评估平稳",
     "diagnosis.noise.evidence": _noise,
@@ -179,7 +179,7 @@ SENTENCES: dict[str, Template] = {
     "diagnosis.gradient_norm.evidence": _gradient,
     "diagnosis.learned.warn": "什么也没有学到：不优于猜测",
     "diagnosis.learned.ok": "学到了东西",
-    "diagnosis.learned.evidence": _learned,
+    "diagnosis.learned.evidence": _learning,
     "diagnosis.schedule.warn": "学习率偏离其调度",
     "diagnosis.schedule.ok": "学习率遵循其调度",
     "diagnosis.schedule.evidence": _schedule,

@@ -38,7 +38,9 @@ def _no_trial(facts: Facts) -> str:
 def _none_completed(facts: Facts) -> str:
     under = f"（{_setting(facts['setting'])}）" if facts["setting"] else ""
     counted = facts["counts"].items()
-    counts = "，".join(f"{n} 次{STATUSES.get(one, one)}" for one, n in counted) or "没有试验"
+    counts = (
+        "，".join(f"{n} 次{STATUSES.get(status, status)}" for status, n in counted) or "没有试验"
+    )
     return f"{facts['round']}{under}：没有已完成的试验（{counts}）。"
 
 

@@ -26,7 +26,7 @@ def _beyond(facts: Facts) -> str:
 
 def _curves(facts: Facts) -> str:
     below = facts["train_loss"]
-    losses = f"在上，同一批试验的 {below} 以同色在下" if below else ""
+    losses = f" 在上，同一批试验的 {below} 以同色在下" if below else ""
     return (
         f"最好试验的训练曲线：{facts['metric']}{losses}。旁边的数字是试验编号及其值，"
         "最好的为粗体。圆点标出最好的一步。"
@@ -40,7 +40,7 @@ def _curves_study(facts: Facts) -> str:
         came = f"从第 {facts['diverged_at']} 步起不是有限值"
     else:
         came = "没有值"
-    others = ", ".join(str(one) for one in facts["others"])
+    others = ", ".join(str(number) for number in facts["others"])
     then = f"，然后是 {others}" if others else ""
     return f"{facts['study']}：试验 {facts['trial']}（{came}）{then}。"
 
@@ -69,9 +69,9 @@ def _adaptive(facts: Facts) -> str:
 
 def _sensitivity_study(facts: Facts) -> str:
     matter = [f"{name}（{share:.0%}）" for name, share in facts["matter"].items()]
-    said = f"起决定作用的是 {'、'.join(matter)}" if matter else "看不出哪个有影响"
+    text = f"起决定作用的是 {'、'.join(matter)}" if matter else "看不出哪个有影响"
     together = "".join(f"；{a} 与 {b} 共同起作用" for a, b in facts["together"])
-    return f"{facts['study']}，{words.count(facts['trials'], 'trial')}：{said}{together}。"
+    return f"{facts['study']}，{words.count(facts['trials'], 'trial')}：{text}{together}。"
 
 
 def _sensitivity_nothing(facts: Facts) -> str:
@@ -121,22 +121,22 @@ def _pair(facts: Facts) -> str:
 
 def _batch_scaling(facts: Facts) -> str:
     steps = "，".join(f"{size}：{_three(n)}" for size, n in facts["steps"].items())
-    said = f"不同批量大小使 {facts['metric']} 达到 {words.number(facts['goal'])} 的步数（{steps}）"
+    text = f"不同批量大小使 {facts['metric']} 达到 {words.number(facts['goal'])} 的步数（{steps}）"
     if facts["critical"] is None:
-        return f"{said}。"
-    return f"{said}；临界批量大小约 {words.two_digits(facts['critical'])}。"
+        return f"{text}。"
+    return f"{text}；临界批量大小约 {words.two_digits(facts['critical'])}。"
 
 
 def _steps_to_fit(facts: Facts) -> str:
     criterion, tried = facts["criterion"], facts["tried"]
-    said = f"{tried} 个恒定学习率达到完美拟合（{criterion}）的步数："
+    text = f"{tried} 个恒定学习率达到完美拟合（{criterion}）的步数："
     if not facts["fit"]:
-        return f"{said}没有一个拟合，{facts['infeasible']} 个不可行。"
-    said += f"{facts['fit']} 个拟合，{facts['infeasible']} 个不可行"
+        return f"{text}没有一个拟合，{facts['infeasible']} 个不可行。"
+    text += f"{facts['fit']} 个拟合，{facts['infeasible']} 个不可行"
     if facts["fastest"] is not None:
         fastest, steps = words.number(facts["fastest"]), words.number(facts["steps"])
-        said += f"；最快的是 {fastest}，用 {steps}"
-    return f"{said}。"
+        text += f"；最快的是 {fastest}，用 {steps}"
+    return f"{text}。"
 
 
 def _throughput(facts: Facts) -> str:

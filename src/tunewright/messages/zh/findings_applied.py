@@ -47,13 +47,15 @@ def _fine(facts: Facts) -> list[str]:
     }
     looked = [f"{words.count(many, 'trial')}{what}" for what, many in parts.items() if many]
     seen = [f"确认生效：{', '.join(confirmed)}"] if confirmed else []
+    if facts["unseen"]:
+        seen.append(f"无法看出：{', '.join(facts['unseen'])}")
     headline = "程序使用了给定的值" if confirmed else "没有看到被忽略的值"
     return [headline, "；".join(looked), *seen]
 
 
 def _evidence(doubt: Facts) -> str:
     runs = f"{doubt['of']} 次试验中的 {doubt['runs']} 次"
-    given, seen = _listed(doubt["given"]), _listed(doubt["seen"])
+    given, seen = _list_of(doubt["given"]), _list_of(doubt["seen"])
     name, option = doubt["name"], doubt["option"]
     if doubt["kind"] == "curves":
         other = "" if doubt["certain"] else "，或者它在本轮次没有影响"
@@ -71,9 +73,9 @@ def _evidence(doubt: Facts) -> str:
     }[doubt["kind"]]
 
 
-def _listed(values: list[object]) -> str:
-    shown = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values[:SHOWN]]
-    return ", ".join(dict.fromkeys(shown))
+def _list_of(values: list[object]) -> str:
+    texts = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values[:SHOWN]]
+    return ", ".join(dict.fromkeys(texts))
 
 
 FINDINGS: dict[str, Callable[[str, Facts], list[str]]] = {"applied": applied}
@@ -84,7 +86,8 @@ SENTENCES: dict[str, Template] = {
     "applied.nothing_shows": "没有试验报告所用的值或记录学习率，曲线又太短或太粗，无法比较",
 }
 ACTIONS: dict[str, Template] = {
-    "report_applied": "报告程序所用的值：run.applied(learning_rate=...)",
+    "report_applied": "报告程序所用的值：run.applied(learning_rate=...)，"
+    "或运行种子相同的两次短试验（docs/checks/applied.md）",
     "trace_value": "在程序中追踪 {name} 到使用它的地方，然后重新运行本轮次",
     "compare_by_hand": "用两个不同的 {name} 启动程序：最初的损失必须不同",
     "correct_option": "把 {option} 换成程序自己的选项名，把 parse_known_args 换成 parse_args",

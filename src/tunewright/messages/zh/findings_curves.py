@@ -13,13 +13,13 @@ FEW = 40  # points of a curve: below it only large effects can be seen
 
 def overfitting(verdict: str, facts: Facts) -> list[str]:
     """Did validation get worse again?"""
-    metric, shown = short(facts["metric"]), facts["shown"]
+    metric, example = short(facts["metric"]), facts["shown"]
     elsewhere = _elsewhere(facts.get("elsewhere"), metric)
-    if shown is None and verdict == "note":
+    if example is None and verdict == "note":
         return ["较差一半的试验过拟合", *elsewhere, *_small_rates(facts)]
-    if shown is None:
+    if example is None:
         return [f"没有过拟合：{metric} 在训练后期没有变差", *elsewhere, *_few_points(facts)]
-    evidence = [f"{who(facts)}：{_worsened(shown, metric)}", *elsewhere, *_small_rates(facts)]
+    evidence = [f"{who(facts)}：{_worsening(example, metric)}", *elsewhere, *_small_rates(facts)]
     if facts["kind"] == "training too":
         return ["训练不稳定：验证和训练在后期都变差", *evidence]
     if facts["kind"] == "unknown":
@@ -30,32 +30,32 @@ def overfitting(verdict: str, facts: Facts) -> list[str]:
     return [f"过拟合：{metric} 变差而训练损失没有", *evidence]
 
 
-def _worsened(shown: Facts, metric: str) -> str:
+def _worsening(example: Facts, metric: str) -> str:
     return (
-        f"{metric} 从第 {shown['best_step']} 步附近的 {shown['best']:.4g} 变到最后的 "
-        f"{shown['end']:.4g}"
+        f"{metric} 从第 {example['best_step']} 步附近的 {example['best']:.4g} 变到最后的 "
+        f"{example['end']:.4g}"
     )
 
 
-def _elsewhere(own: Facts | None, metric: str) -> list[str]:
+def _elsewhere(rest: Facts | None, metric: str) -> list[str]:
     """Which trials below the better half overfit."""
-    if own is None or not own["trials"]:
+    if rest is None or not rest["trials"]:
         return []
-    count = f"较差一半的 {words.count(own['judged'], 'trial')}中有 {len(own['trials'])} 次"
-    if own["by_chance"]:
+    count = f"较差一半的 {words.count(rest['judged'], 'trial')}中有 {len(rest['trials'])} 次"
+    if rest["by_chance"]:
         return [f"{count}可能过拟合，不多于噪声所能解释的"]
-    worst = own["shown"]
-    return [f"{count}过拟合，最明显的是试验 {worst['trial']}：{_worsened(worst, metric)}"]
+    worst = rest["shown"]
+    return [f"{count}过拟合，最明显的是试验 {worst['trial']}：{_worsening(worst, metric)}"]
 
 
 def _small_rates(facts: Facts) -> list[str]:
     """Whether the best trials escape overfitting by smaller learning rates."""
-    own = facts.get("small_rates")
-    if own is None:
+    low = facts.get("small_rates")
+    if low is None:
         return []
     return [
-        f"最好的试验 {own['name']}（中位数 {own['best']:.2g}）小于过拟合的试验"
-        f"（{own['others']:.2g}）：挑选最好的试验等于偏爱无意的正则化"
+        f"最好的试验 {low['name']}（中位数 {low['best']:.2g}）小于过拟合的试验"
+        f"（{low['others']:.2g}）：挑选最好的试验等于偏爱无意的正则化"
     ]
 
 
@@ -120,12 +120,12 @@ WANTED = {
 
 def _training_jumps(facts: Facts) -> list[str]:
     """How much the training loss jumps, where it does."""
-    own = facts.get("training")
-    if own is None or 2 * own["jumping"] <= own["of"]:
+    by = facts.get("training")
+    if by is None or 2 * by["jumping"] <= by["of"]:
         return []
     return [
-        f"最好的 {own['of']} 次试验中有 {own['jumping']} 次，{own['metric']} 的跳动占其总改进的 "
-        f"{own['share']:.0%}"
+        f"最好的 {by['of']} 次试验中有 {by['jumping']} 次，{by['metric']} 的跳动占其总改进的 "
+        f"{by['share']:.0%}"
     ]
 
 
@@ -138,18 +138,18 @@ YARDSTICKS = {
 
 def still_improving(verdict: str, facts: Facts) -> list[str]:
     """Were the best trials still improving when training ended?"""
-    metric, shown = short(facts["metric"]), facts["shown"]
-    if shown is None and verdict == "cannot_judge":
+    metric, example = short(facts["metric"]), facts["shown"]
+    if example is None and verdict == "cannot_judge":
         return ["学习率正在下降，看不出训练更久是否有用", *_flat(facts)]
-    if shown is None:
+    if example is None:
         return [
             f"{metric} 在训练结束时不再改进",
             *_consistently_late(facts),
             *_few_points(facts),
         ]
     evidence = [
-        f"{who(facts)}：{metric} 在最后四分之一（第 {shown['since_step']} 至 "
-        f"{shown['last_step']} 步）改进了 {shown['gain']:.2g}",
+        f"{who(facts)}：{metric} 在最后四分之一（第 {example['since_step']} 至 "
+        f"{example['last_step']} 步）改进了 {example['gain']:.2g}",
         *_not_fit(facts),
     ]
     if verdict == "cannot_judge":
@@ -211,17 +211,17 @@ def saturated(verdict: str, facts: Facts) -> list[str]:
             "在一半之前走平"
         )
     if rule == "settled_by_half":
-        shown = facts["shown"]
+        example = facts["shown"]
         if facts.get("still_improving"):
             return [
                 f"{metric} 在一半时已在余量内走平，但仍在改进",
-                f"{who(facts)}：后一半改变了 {abs(shown['gain']):.2g}，小于余量 "
-                f"{shown['margin']:.2g}（默认 2 %）",
+                f"{who(facts)}：后一半改变了 {abs(example['gain']):.2g}，小于余量 "
+                f"{example['margin']:.2g}（默认 2 %）",
             ]
         return [
             f"训练过长：{metric} 在一半之前走平",
-            f"{who(facts)}：后一半改变了 {abs(shown['gain']):.2g}，小于有意义的 "
-            f"{shown['margin']:.2g}",
+            f"{who(facts)}：后一半改变了 {abs(example['gain']):.2g}，小于有意义的 "
+            f"{example['margin']:.2g}",
             *where,
         ]
     if rule == "first_tenth":
@@ -235,12 +235,12 @@ def saturated(verdict: str, facts: Facts) -> list[str]:
 
 def training_bug(verdict: str, facts: Facts) -> list[str]:
     """Does the training loss rise?"""
-    metric, shown = short(facts["metric"]), facts["shown"]
-    if shown is None:
+    metric, example = short(facts["metric"]), facts["shown"]
+    if example is None:
         return [f"最好试验的 {metric} 没有上升", *_few_points(facts)]
     evidence = (
-        f"{who(facts)}：{metric} 在第 {shown['from_step']} 步到第 {shown['to_step']} 步之间上升了 "
-        f"{shown['rise']:.2g}，此后没有回落"
+        f"{who(facts)}：{metric} 在第 {example['from_step']} 步到第 {example['to_step']} 步之间上升了 "
+        f"{example['rise']:.2g}，此后没有回落"
     )
     if facts["schedule_rose"]:
         return [f"调度提高学习率时 {metric} 上升", evidence]
@@ -291,7 +291,7 @@ def edge_of_divergence(verdict: str, facts: Facts) -> list[str]:
     if edge is None:
         return [f"没有发现使试验发散的 {short(facts['rate'])} 上限"]
     low, high = edge["between"]
-    shared = words.settings({own["name"]: own["value"] for own in edge["branch"]})
+    shared = words.settings({setting["name"]: setting["value"] for setting in edge["branch"]})
     where = f"{shared}：" if shared else ""
     evidence = [
         f"{where}{edge['feature']} 高于 {low:.3g} 至 {high:.3g} 时试验发散，最好的试验低 "

@@ -49,18 +49,29 @@ def _by_noise(facts: Facts, level: float) -> Iterator[str]:
         )
 
 
+PARTS = {
+    **{"source files": "源文件", "commit": "提交", "uncommitted changes": "未提交的改动"},
+    **{"package versions": "软件包版本", "device": "设备", "git": "git 仓库"},
+}
+
+
+def _part(part: str) -> str:
+    """One part of what a trial ran, between Chinese words."""
+    return PARTS.get(part) or f" {part} "
+
+
 def same_code(verdict: str, facts: Facts) -> list[str]:
     """Did all trials run the same code?"""
     runs = words.count(facts["runs"], "trial")
     if verdict == "warn":
-        parts = [one["part"] for one in facts["differences"]]
-        headline = f"各次试验的 {parts[0]} 不同"
+        parts = [diff["part"] for diff in facts["differences"]]
+        headline = f"各次试验的{_part(parts[0])}不同"
         if len(parts) > 1:
             headline += f"，来源还有 {len(parts) - 1} 处不同"
-        evidence = [_difference(one) for one in facts["differences"]]
-        together = [one["part"] for one in facts["differences"] if one["goes_with_setting"]]
+        evidence = [_difference(diff) for diff in facts["differences"]]
+        together = [diff["part"] for diff in facts["differences"] if diff["goes_with_setting"]]
         if together:
-            evidence.append(f"{together[0]} 的影响看起来会像是设置的影响")
+            evidence.append(f"{_part(together[0])}的影响看起来会像是设置的影响")
         return [headline, *evidence]
     if verdict == "note":
         return ["没有记录能说明代码是否改动过", f"{runs}的软件包和设备相同，但没有 git 仓库"]
@@ -71,11 +82,17 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
     return ["所有试验运行的是同一份代码", f"{runs}：{'，'.join(code)}，软件包和设备相同"]
 
 
-def _difference(one: Facts) -> str:
-    groups = one["groups"]
-    shown = [f"{words.count(g['runs'], 'trial')}：{g['value']}" for g in groups[:SHOWN]]
+def _value(value: str) -> str:
+    return "无" if value == "none" else value
+
+
+def _difference(diff: Facts) -> str:
+    groups = diff["groups"]
+    values = [f"{words.count(g['runs'], 'trial')}：{_value(g['value'])}" for g in groups[:SHOWN]]
     more = f"；另有 {len(groups) - SHOWN} 种" if len(groups) > SHOWN else ""
-    return f"{one['part']}：{'；'.join(shown)}{more}{_files(one.get('files') or [])}"
+    return (
+        f"{_part(diff['part']).strip()}：{'；'.join(values)}{more}{_files(diff.get('files') or [])}"
+    )
 
 
 def _files(files: Sequence[str]) -> str:
@@ -92,11 +109,11 @@ def boundary(verdict: str, facts: Facts) -> list[str]:
         what = "只搜索了没有顺序的列表" if facts["searched"] else "没有搜索任何超参数"
         return ["没有范围存在可以扎堆的端点", what]
     if verdict == "ok":
-        shown = [f"最好的 {e['column']} 位于其范围的 {e['seen']['best']:.2f} 处" for e in edges]
+        places = [f"最好的 {e['column']} 位于其范围的 {e['seen']['best']:.2f} 处" for e in edges]
         more = f"另有 {len(edges) - SHOWN} 个也在范围内部"
         return [
             "最好的试验都在范围内部",
-            *shown[:SHOWN],
+            *places[:SHOWN],
             *([more] if len(edges) > SHOWN else []),
         ]
     speaking = [e for e in edges if e["verdict"] != "ok"]
@@ -123,21 +140,21 @@ def _edge(e: Facts, best: str = "最好") -> str:
     seen = e["seen"]
     end = f"{e['column']} 的范围 {words.range_of(e['range'])} 的{SIDES[seen['side']]}"
     if seen["rule"] == "lone":
-        said = f"{seen['feasible']} 次试验中{best}的一次遥遥领先，单独位于{end}"
+        text = f"{seen['feasible']} 次试验中{best}的一次遥遥领先，单独位于{end}"
     elif seen["rule"] == "pooled":
-        said = f"{e['studies']} 个研究中{best}的试验合起来扎堆在{end}（p {seen['p']:.3f}）"
+        text = f"{e['studies']} 个研究中{best}的试验合起来扎堆在{end}（p {seen['p']:.3f}）"
     else:
-        said = f"{seen['feasible']} 次试验中{best}的 {seen['best_few']} 次扎堆在{end}"
+        text = f"{seen['feasible']} 次试验中{best}的 {seen['best_few']} 次扎堆在{end}"
         if e["beside"]:
-            said += f"，已扣除 {', '.join(e['beside'])} 的影响"
-        said += f"（p {seen['p']:.3f}）"
+            text += f"，已扣除 {', '.join(e['beside'])} 的影响"
+        text += f"（p {seen['p']:.3f}）"
     if e["wall"] is not None:
         beyond = e["wall"]
-        said += f"；更外侧的 {beyond['trials']} 次试验中有 {beyond['infeasible']} 次不可行"
+        text += f"；更外侧的 {beyond['trials']} 次试验中有 {beyond['infeasible']} 次不可行"
     if e["bound"] is not None:
         off = f"，此时 {e['column']} 关闭" if e["bound"]["off"] else ""
-        said += f"；取值不能越过 {words.number(e['bound']['value'])}{off}"
-    return said
+        text += f"；取值不能越过 {words.number(e['bound']['value'])}{off}"
+    return text
 
 
 def density(verdict: str, facts: Facts) -> list[str]:
@@ -185,14 +202,14 @@ def infeasible(verdict: str, facts: Facts) -> list[str]:
     evidence = [f"{facts['trials']} 次试验中有 {facts['infeasible']} 次不可行：{share}"]
     if facts["far_above"]:
         evidence.append(f"{len(facts['far_above'])} 次结果有限，但远高于其他试验和自己的起点")
-    evidence += [_region(one) for one in facts["regions"]]
+    evidence += [_region(region) for region in facts["regions"]]
     return [_infeasible_headline(verdict, facts), *evidence]
 
 
 def _infeasible_headline(verdict: str, facts: Facts) -> str:
     if facts["nearly_all"]:
         return "几乎所有试验都不可行：先怀疑程序有错"
-    clear = [one for one in facts["regions"] if one["clear"]]
+    clear = [region for region in facts["regions"] if region["clear"]]
     if clear:
         where = f"{_short(clear[0]['feature'])} {'偏大' if clear[0]['rises'] else '偏小'}"
         return f"{facts['share']:.0%} 的试验不可行，几乎都因 {where}"
@@ -203,24 +220,24 @@ def _infeasible_headline(verdict: str, facts: Facts) -> str:
     return f"{facts['share']:.0%} 的试验不可行"
 
 
-def _region(one: Facts) -> str:
-    shared = ", ".join(f"{own['name']}={words.value(own['value'])}" for own in one["branch"])
+def _region(region: Facts) -> str:
+    shared = ", ".join(f"{at['name']}={words.value(at['value'])}" for at in region["branch"])
     where = f"{shared}：" if shared else ""
-    if not one["clear"]:
-        return f"{where}{one['feature']} 越{'大' if one['rises'] else '小'}越容易出现"
-    return f"{where}几乎都出现在 {_threshold(one)}"
+    if not region["clear"]:
+        return f"{where}{region['feature']} 越{'大' if region['rises'] else '小'}越容易出现"
+    return f"{where}几乎都出现在 {_threshold(region)}"
 
 
-def _threshold(one: Facts) -> str:
-    low, high = one["between"]
-    return f"{one['feature']} {'高于' if one['rises'] else '低于'} {low:.3g} 至 {high:.3g}"
+def _threshold(region: Facts) -> str:
+    low, high = region["between"]
+    return f"{region['feature']} {'高于' if region['rises'] else '低于'} {low:.3g} 至 {high:.3g}"
 
 
 def fairness(verdict: str, facts: Facts) -> list[str]:
     """Were the scientific settings tuned equally well?"""
     settings = facts["settings"]
     if verdict == "ok":
-        counts = [own["trials"] for own in settings]
+        counts = [setting["trials"] for setting in settings]
         each = f"{min(counts)}"
         if max(counts) > min(counts):
             each += f" 至 {max(counts)}"
@@ -248,10 +265,10 @@ def _unfair(facts: Facts) -> str:
 def _differences(facts: Facts) -> Iterator[str]:
     """The settings that are not alike, one sentence each."""
     if facts["lengths"] is not None:
-        own = facts["lengths"]
+        gap = facts["lengths"]
         yield (
-            f"{own['longest']} 训练 {own['most']:g} 步，{own['shortest']} 训练 "
-            f"{own['fewest']:g} 步：差异中有一部分来自更长的训练"
+            f"{gap['longest']} 训练 {gap['most']:g} 步，{gap['shortest']} 训练 "
+            f"{gap['fewest']:g} 步：差异中有一部分来自更长的训练"
         )
     if facts["budgets"] is not None:
         most, least = facts["budgets"]["most"], facts["budgets"]["least"]
@@ -265,17 +282,17 @@ def _differences(facts: Facts) -> Iterator[str]:
             f"{least['setting']} 的 {least['trials']} 次试验中 {least['feasible']} 次可行，"
             f"{most['setting']} 的 {most['trials']} 次中 {most['feasible']} 次可行"
         )
-    for own in facts["ends"]:
+    for gap in facts["ends"]:
         yield (
-            f"{own['setting']} 在 {own['column']} 的{SIDES[own['side']]}最好，"
+            f"{gap['setting']} 在 {gap['column']} 的{SIDES[gap['side']]}最好，"
             f"{facts['best']} 则不是"
         )
     if facts.get("needs") is not None:
-        own = facts["needs"]
+        gap = facts["needs"]
         yield (
-            f"共 {own['max_train_steps']} 步，{own['longer']} 在第 {min(own['late_steps'])} 至 "
-            f"{max(own['late_steps'])} 步最好，{own['shorter']} 在第 {min(own['early_steps'])} 至 "
-            f"{max(own['early_steps'])} 步最好"
+            f"共 {gap['max_train_steps']} 步，{gap['longer']} 在第 {min(gap['late_steps'])} 至 "
+            f"{max(gap['late_steps'])} 步最好，{gap['shorter']} 在第 {min(gap['early_steps'])} 至 "
+            f"{max(gap['early_steps'])} 步最好"
         )
     if facts.get("kept") is not None:
         yield text("continued.batch_size", facts["kept"])
@@ -299,7 +316,7 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
             evidence.append(f"也领先另外 {len(worse) - 1} 个")
         if facts["weak"]:
             evidence.append("试验太少，结论较弱")
-        return [headline, *evidence, *_moved(worse[0]), *_small_rates(facts)]
+        return [headline, *evidence, *_move(worse[0]), *_small_rates(facts)]
     unclear = [pair for pair in facts["pairs"] if pair["verdict"] != "worse"]
     first = unclear[0]
     headline = f"{_short(facts['best'])} 与 {_short(first['other'])} 分不出高下"
@@ -311,27 +328,27 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
         evidence = [_why(first["why"])]
     if len(unclear) > 1:
         evidence.append(f"另外 {len(unclear) - 1} 个也分不出")
-    return [headline, *evidence, *_moved(first), *_small_rates(facts)]
+    return [headline, *evidence, *_move(first), *_small_rates(facts)]
 
 
 def _small_rates(facts: Facts) -> list[str]:
     """Whether the best setting may owe its lead to small learning rates."""
-    own = facts.get("small_rates")
-    if own is None:
+    low = facts.get("small_rates")
+    if low is None:
         return []
     return [
-        f"它最好的试验 {own['name']} 较小（中位数 {own['best']:.2g}，其他设置 "
-        f"{own['others']:.2g}）：领先可能来自无意的正则化；请为每个设置调一个正则化超参数"
+        f"它最好的试验 {low['name']} 较小（中位数 {low['best']:.2g}，其他设置 "
+        f"{low['others']:.2g}）：领先可能来自无意的正则化；请为每个设置调一个正则化超参数"
     ]
 
 
 def _gap(pair: Facts) -> str:
     low, high = pair["interval"]
-    said = f"{pair['difference']:.3g}（试验减半的研究中 90 % 落在 {low:.3g} 至 {high:.3g}）"
-    return said if pair["shared_points"] else f"{said}，各用各的采样点"
+    text = f"{pair['difference']:.3g}（试验减半的研究中 90 % 落在 {low:.3g} 至 {high:.3g}）"
+    return text if pair["shared_points"] else f"{text}，各用各的采样点"
 
 
-def _moved(pair: Facts) -> list[str]:
+def _move(pair: Facts) -> list[str]:
     if pair["same_place"] is not False:
         return []
     return ["两者最好的冗余超参数取值不同：请分别收窄各自的范围"]
@@ -352,7 +369,7 @@ def sensitivity(verdict: str, facts: Facts) -> list[str]:
     """Which hyperparameters matter?"""
     del verdict
     conditional = facts.get("conditional") or []
-    matter = [one for one in (*facts["importances"], *conditional) if one["matters"]]
+    matter = [effect for effect in (*facts["importances"], *conditional) if effect["matters"]]
     left = facts.get("unweighed") or []
     few = [f"带有 {', '.join(left[:SHOWN])} 的试验太少，无法衡量"] if left else []
     pairs = facts["interactions"] or []
@@ -361,11 +378,11 @@ def sensitivity(verdict: str, facts: Facts) -> list[str]:
         many = len(facts["importances"]) + len(conditional)
         numbers = f"{words.count(facts['feasible'], 'trial')}，{many} 个超参数"
         return ["没有看到哪个超参数重要", numbers, *together, *few]
-    names = [_short(one["name"]) for one in matter[:SHOWN]]
+    names = [_short(effect["name"]) for effect in matter[:SHOWN]]
     shares = [
-        f"{one['name']} 解释了 {one['share']:.0%}"
-        f"（{one['interval'][0]:.0%} 至 {one['interval'][1]:.0%}）"
-        for one in matter[: SHOWN + 1]
+        f"{effect['name']} 解释了 {effect['share']:.0%}"
+        f"（{effect['interval'][0]:.0%} 至 {effect['interval'][1]:.0%}）"
+        for effect in matter[: SHOWN + 1]
     ]
     unseen = facts["unseen"][: SHOWN + 1]
     silent = [f"没有迹象表明 {', '.join(unseen)} 有影响"] if unseen else []
@@ -422,14 +439,14 @@ def _short(name: str) -> str:
 
 
 def _few_positions(facts: Facts) -> str:
-    said = fill("{feasible} 次位置已知的可行试验；本检查需要 {needed} 次", facts)
-    return said + _adaptive(facts)
+    text = fill("{feasible} 次位置已知的可行试验；本检查需要 {needed} 次", facts)
+    return text + _adaptive(facts)
 
 
 def _few_ended(facts: Facts) -> str:
     if facts.get("adaptive"):
-        said = "{ended} 次试验的位置与结果无关；本检查需要 {needed} 次"
-        return fill(said, facts) + _adaptive(facts)
+        text = "{ended} 次试验的位置与结果无关；本检查需要 {needed} 次"
+        return fill(text, facts) + _adaptive(facts)
     return fill("{ended} 次试验已结束；本检查需要 {needed} 次", facts)
 
 

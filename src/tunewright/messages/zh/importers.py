@@ -10,12 +10,12 @@ from tunewright.messages import Facts, Template, declared, words
 
 
 def _by_spelling(facts: Facts) -> str:
-    shown = "，".join(f"{name} 即 {meaning}" for meaning, name in facts["means"].items())
+    meanings = "，".join(f"{name} 即 {meaning}" for meaning, name in facts["means"].items())
     example = declared("means", next(iter(facts["means"]), "learning_rate"))
-    return f"按拼写认定：{shown}。如有错误，请声明：{example}。"
+    return f"按拼写认定：{meanings}。如有错误，请声明：{example}。"
 
 
-def _joined(facts: Facts) -> str:
+def _join(facts: Facts) -> str:
     """How many trials of an earlier round count, and what that changes."""
     text = f"{facts['round']} 的 {facts['ended']} 次试验中有 {facts['trials']} 次符合本轮，一并计入"
     if facts["times_as_dense"] is not None:
@@ -39,7 +39,7 @@ def _behind(facts: Facts) -> str:
     return f"{lacks}（{facts['error']}）。存储库中全都有；补写命令：{command}"
 
 
-def _synced(facts: Facts) -> str:
+def _sync(facts: Facts) -> str:
     written = words.count(facts["written"], "trial")
     has = f"{facts['tracker']} 在 {facts['where']} 有 {written}"
     if facts["busy"]:
@@ -93,7 +93,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "imported.length_varies": "{name} 不固定：不同长度的试验在相互比较。",
     "note.judged_by": "按 {now} 评判，而不是本轮调优所用的 {before}",
-    "note.joined": lambda facts: _joined(facts),
+    "note.joined": lambda facts: _join(facts),
     # ---- errors importers
     "importers.not_parquet": "{path}：不是 Parquet 文件（{error}）。",
     "importers.text_too_large": "{path}：{size:,} 字节的文本，超过允许的 {largest:,}。",
@@ -214,7 +214,7 @@ SENTENCES: dict[str, Template] = {
     "importers.not_yaml": "{path}：不是 YAML（{line}）。",
     # ---- sinks
     "sink.behind": _behind,
-    "sink.synced": _synced,
+    "sink.synced": _sync,
     "sink.not_started": "{tracker} 的进程无法启动：{error}",
     "sink.unknown": "{tracker!r} 不是跟踪工具。请从 {known:list} 中选择。",
     "sink.bad_text": "sink：{field} 应为一行可打印的文本，得到 {value!r}。",

@@ -89,6 +89,16 @@ LABELS: Mapping[str, str] = {
     "waiting for batches": "等待批",
     "on a cached batch": "用缓存的批",
     "waits of the host": "主机的等待",
+    # ---- what `doctor` examines
+    "extra": "可选依赖",
+    "devices": "设备",
+    "workload": "训练程序",
+    "locks": "文件锁",
+    "disk": "磁盘",
+    "store": "存储库",
+    "backup": "备份",
+    "python": "Python",
+    "project": "项目",
     # ---- verdicts and states
     "warn": "警告",
     "ok": "正常",

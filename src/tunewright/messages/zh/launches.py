@@ -33,8 +33,8 @@ def _headline(facts: Facts) -> str:
     if verdict == "launch":
         sure = words.probability(facts["probability"])
         if margin is not None:
-            return f"上线：变差不超过 {margin:.3g} 的概率为 {sure}"
-        return f"上线：更好的概率为 {sure}"
+            return f"上线：变差不超过 {margin:.3g} 的概率{sure}"
+        return f"上线：更好的概率{sure}"
     if verdict == "keep":
         if margin is not None:
             return f"保留基线：损失可能超过 {margin:.3g}"
@@ -66,7 +66,7 @@ UNDECIDED: dict[str, Callable[[Facts], str]] = {
 
 
 def _probability(facts: Facts) -> str:
-    candidate, baseline = facts["candidate"], facts["baseline"]
+    candidate, baseline = words.place(facts["candidate"]), words.place(facts["baseline"])
     if facts["not_worse_by"] is not None:
         what = f"{candidate} 比 {baseline} 变差不超过 {facts['not_worse_by']:.3g}"
     elif facts["must_exceed"]:
@@ -74,7 +74,7 @@ def _probability(facts: Facts) -> str:
     else:
         what = f"{candidate} 优于 {baseline}"
     sure, needed = words.probability(facts["probability"]), words.probability(facts["threshold"])
-    return f"{what} 的概率为 {sure}；上线需要 {needed}"
+    return f"{what} 的概率{sure}；上线需要 {needed}"
 
 
 def _difference(facts: Facts) -> str:
@@ -95,14 +95,14 @@ def _difference(facts: Facts) -> str:
 def _deterministic(facts: Facts) -> str:
     gain = facts["gain"]
     way = "相等" if not gain else f"{'好' if gain > 0 else '差'} {abs(gain):.3g}"
-    asked = ""
+    margin = ""
     if facts["not_worse_by"] is not None:
-        asked = f"，可接受的损失为 {facts['not_worse_by']:.3g}"
+        margin = f"，可接受的损失为 {facts['not_worse_by']:.3g}"
     elif facts["must_exceed"]:
-        asked = f"，要求的改进为 {facts['must_exceed']:.3g}"
+        margin = f"，要求的改进为 {facts['must_exceed']:.3g}"
     return (
         f"确定性程序：{way}（{facts['metric']} {facts['candidate_mean']:.4g} 对 "
-        f"{facts['baseline_mean']:.4g}）{asked}；没有概率"
+        f"{facts['baseline_mean']:.4g}）{margin}；没有概率"
     )
 
 
@@ -134,12 +134,12 @@ def _false_launches(facts: Facts) -> str:
 
 
 def _other_runs(facts: Facts) -> str:
-    runs = "和".join(f" {one} " for one in facts["asked"]).strip()
+    runs = "和".join(f" {count} " for count in facts["asked"]).strip()
     looks = " ".join(map(str, facts["looks"]))
     return f"运行了 {runs} 次而计划是 {facts['planned']} 次：按查看计划 {looks} 中的一次判断"
 
 
-def _looked_before(facts: Facts) -> str:
+def _earlier_look(facts: Facts) -> str:
     looks = " ".join(map(str, facts["looks"]))
     return f"这一对以前决定过：按查看计划 {looks} 中的一次判断"
 
@@ -161,8 +161,8 @@ def _futile(facts: Facts) -> str:
 
 def _objection(facts: Facts) -> str:
     of = "" if facts["scope"] == "round" else f"（{facts['about']}）"
-    said = messages.finding(facts["check"], facts["verdict"], facts["evidence"])
-    return f"{OBJECTIONS[facts['check']]}{of}：{said}"
+    text = messages.finding(facts["check"], facts["verdict"], facts["evidence"])
+    return f"{OBJECTIONS[facts['check']]}{of}：{text}"
 
 
 def _claim(why: str) -> Callable[[Facts], str]:
@@ -172,7 +172,7 @@ def _claim(why: str) -> Callable[[Facts], str]:
     return claim
 
 
-def _lost_runs(facts: Facts) -> str:
+def _runs_lost(facts: Facts) -> str:
     lost = [f"{facts['failed']} 次失败"] * bool(facts["failed"])
     lost += [f"{facts['unfinished']} 次尚未结束"] * bool(facts["unfinished"])
     return f"{facts['arm']} 的 {facts['asked']} 次重复中，{'，'.join(lost)}"
@@ -184,7 +184,7 @@ def _held(facts: Facts) -> str:
 
 
 def _all_held(facts: Facts) -> str:
-    return f"适用于 {'，'.join(_held(one) for one in facts['held'])}"
+    return f"适用于 {'，'.join(_held(value) for value in facts['held'])}"
 
 
 def _holds_for(facts: Facts) -> str:
@@ -216,9 +216,9 @@ def _asks(facts: Facts) -> str:
 def _cost(facts: Facts) -> str:
     low, high = facts["runs"]
     runs = f"{low}" if low == high else f"{low} 至 {high}"
-    own, other = facts["there"]
+    candidate, baseline = facts["there"]
     time = words.duration_range(*facts["seconds"])
-    return f"{runs} 次运行（已有 {own} 和 {other} 次），一个工作进程需 {time}"
+    return f"{runs} 次运行（已有 {candidate} 和 {baseline} 次），一个工作进程需 {time}"
 
 
 def _history(facts: Facts) -> str:
@@ -236,7 +236,7 @@ def _power(facts: Facts) -> str:
     return f"100 次上线中发现 80 次，按改进大小双方各需运行：{needed}"
 
 
-def _decided(facts: Facts) -> str:
+def _decision(facts: Facts) -> str:
     """What a recorded decision rests on, on one line."""
     if facts["gain"] is None:
         return "没有比较"
@@ -245,10 +245,10 @@ def _decided(facts: Facts) -> str:
     of = f"{facts['metric']} 改进约 {words.number(facts['gain'])}"
     if facts["not_worse_by"] is not None:
         of = f"{facts['metric']} 的损失低于 {words.number(facts['not_worse_by'])}"
-    own, other = facts["runs"]
+    candidate, baseline = facts["runs"]
     sure = words.probability(facts["probability"])
     claim = CLAIMS.get(facts["claim"], facts["claim"])
-    return f"概率 {sure}，{of}，{own} + {other} 次运行，针对{claim}"
+    return f"概率 {sure}，{of}，{candidate} + {baseline} 次运行，针对{claim}"
 
 
 def _halves(facts: Facts) -> str:
@@ -257,22 +257,22 @@ def _halves(facts: Facts) -> str:
 
 
 def _final(facts: Facts) -> str:
-    found = "，".join(f"{name} {value:.4g}" for name, value in facts["metrics"].items())
+    metrics = "，".join(f"{name} {value:.4g}" for name, value in facts["metrics"].items())
     which = "一次重复" if facts["trial"] is None else f"试验 {facts['trial']}"
     promised = ""
     if facts["value"] is not None:
         promised = f"；当时的 {facts['objective']} 为 {facts['value']:.4g}"
-    return f"{which} 第 {facts['step']} 步在测试集上：{found}{promised}"
+    return f"{which} 第 {facts['step']} 步在测试集上：{metrics}{promised}"
 
 
-def _recorded(facts: Facts) -> str:
+def _record(facts: Facts) -> str:
     round, metric = words.shell_word(facts["round"]), words.shell_word(facts["metric"])
     option = "--minimize" if facts["minimize"] else "--maximize"
     ranked = f"tunewright show {round} {option} {metric}"
     return f"已记录：{ranked} 按它排序；tunewright trial {round} N 显示它"
 
 
-def _looked_at(facts: Facts) -> str:
+def _look_at(facts: Facts) -> str:
     why = (
         "在那里测过另一个配置，两者中较好的就等于由测试集选出"
         if facts["other"]
@@ -308,8 +308,8 @@ SENTENCES: dict[str, Template] = {
     # ---- launches
     # the decision
     "launch.headline": _headline,
-    "launch.first": "{candidate} 是第一个基线；下一个候选必须胜过它",
-    "launch.planned": "只计划，未运行：{candidate} 对 {baseline}",
+    "launch.first": "{candidate:place} 是第一个基线；下一个候选必须胜过它",
+    "launch.planned": "只计划，未运行：{candidate:place} 对 {baseline:place}",
     "launch.interrupted": "已中断：没有记录任何结果；再次进行同样的调用即可恢复",
     "launch.still_running": "{round} 的 {trials:count trial}尚未结束：最好的可能改变",
     "launch.look": _look,
@@ -340,7 +340,7 @@ SENTENCES: dict[str, Template] = {
         f"区间已计入{SOURCES[facts['source']]}方差：标准差 {facts['sd']:.3g}，"
         f"{messages.sentence(facts['how'])}"
     ),
-    "launch.looked_before": _looked_before,
+    "launch.looked_before": _earlier_look,
     "launch.other_runs": _other_runs,
     "launch.different_splits": (
         "双方在不同的数据划分上评估（两个轮次的种子不同）：相同的设置也会显得不同。请在同一种子的"
@@ -369,7 +369,7 @@ SENTENCES: dict[str, Template] = {
         "22 % 会被上线"
     ),
     "launch.same_curves": "{arm} 的 {runs} 次重复都给出同一个值：程序使用种子了吗？",
-    "launch.lost_runs": _lost_runs,
+    "launch.lost_runs": _runs_lost,
     "launch.baseline_infeasible": "基线的 {asked} 次重复中有 {infeasible} 次不可行",
     "launch.different_code": (
         "候选与基线的代码不同（{candidate:list} 与 {baseline:list}）：改进来自所有改动的总和"
@@ -388,10 +388,10 @@ SENTENCES: dict[str, Template] = {
     "launch.history": _history,
     "launch.power": _power,
     "launch.narrow_margin": "容差低于一个标准差（{sd:number}）时，多半不能定论",
-    "launch.decided": _decided,
+    "launch.decided": _decision,
     "launch.none_yet": "还没有决定过上线：tunewright launch ROUND",
     "launch.nothing_run": "没有启动运行。要按原样上线这个点：--claim hyperparameters",
-    "launch.recorded": "已记录：tunewright history。基线：{baseline}",
+    "launch.recorded": "已记录：tunewright history。基线：{baseline:place}",
     "repeat.identical": (
         "试验 {trials:list} 的所有重复都给出同一个值：程序没有使用种子。请让它使用 "
         "run.seeds（命令行程序用 {{run.seed}}），或声明：{declare.workload.deterministic:true}"
@@ -423,7 +423,7 @@ SENTENCES: dict[str, Template] = {
     "evaluation.name_taken": "{name} 既是它的超参数，又是命令的字段",
     "evaluation.failed": "{cause}",
     "evaluation.best_kept": "保留的最好检查点，用于第 {step} 步",
-    "evaluation.recorded": _recorded,
+    "evaluation.recorded": _record,
     "evaluation.no_metric": "评估结束时没有给出指标",
     "evaluation.logged_in_training": (
         "训练自己记录了 {metric}：请给离线指标另取名称，例如 full_{metric}"
@@ -431,7 +431,7 @@ SENTENCES: dict[str, Template] = {
     "final.headline": _final_headline,
     "final.measured": _final,
     "final.first_look": ("检查点由验证集选出，测试集通常会略差。请报告这个数字；不要用它调优。"),
-    "final.looked_before": _looked_at,
+    "final.looked_before": _look_at,
     # ---- errors launches
     "final_test.fold_needs_last_launch": (
         "把 {round} 的验证数据并入训练数据之后，就没有数据可以判断下一次改动。只有这个训练程序以后"
@@ -478,7 +478,7 @@ SENTENCES: dict[str, Template] = {
         "候选有 {candidate} 个样本，基线有 {baseline} 个：两者必须在相同的样本上、以相同的顺序评估。"
     ),
     "launch.first_is_baseline": (
-        "{place} 已是基线：请去掉 first=True（--first）再上线，以便与它比较。"
+        "{place:place} 已是基线：请去掉 first=True（--first）再上线，以便与它比较。"
     ),
     "launch.looks_not_growing": "查看计划 {looks}：应为递增的运行次数，从 1 起。",
     "launch.no_baseline": (

@@ -18,7 +18,9 @@ def _dry_run(facts: Facts) -> str:
 
 def _status(facts: Facts) -> str:
     counted = facts["counts"].items()
-    counts = "，".join(f"{n} 次{STATUSES.get(one, one)}" for one, n in counted) or "还没有试验"
+    counts = (
+        "，".join(f"{n} 次{STATUSES.get(status, status)}" for status, n in counted) or "还没有试验"
+    )
     return f"{facts['verdict']}：{counts}"
 
 

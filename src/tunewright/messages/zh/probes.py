@@ -42,7 +42,7 @@ def _loss_never_logged(facts: Facts) -> str:
 def _not_probed(facts: Facts) -> str:
     if "error" in facts:  # as earlier stores have it
         return f"无法探测：{facts['error']}"
-    return f"无法探测：{'；'.join(sentence(one) for one in facts['problems'])}"
+    return f"无法探测：{'；'.join(sentence(problem) for problem in facts['problems'])}"
 
 
 def _remedy(facts: Facts) -> str:
@@ -76,18 +76,18 @@ def _often(clipped: Facts) -> str:
 
 
 def _clip_recorded(facts: Facts) -> str:
-    says = (
+    text = (
         f"梯度裁剪可从 {facts['clip_norm']:.3g} 开始：试验 {facts['trial']} 稳定各步的梯度范数有 "
         f"90 % 低于它；{_often(facts['clipped'])}"
     )
     if facts["stable"]:
-        says += "。它的训练是稳定的：只有不稳定时才需要裁剪"
-    return says
+        text += "。它的训练是稳定的：只有不稳定时才需要裁剪"
+    return text
 
 
 def _clip_stable(facts: Facts) -> str:
-    says = f"在 {facts['clip_norm']:.3g} 处裁剪使学习率 {facts['learning_rate']:.3g} 稳定"
-    return says if facts["clipped"] is None else f"{says}；{_often(facts['clipped'])}"
+    text = f"在 {facts['clip_norm']:.3g} 处裁剪使学习率 {facts['learning_rate']:.3g} 稳定"
+    return text if facts["clipped"] is None else f"{text}；{_often(facts['clipped'])}"
 
 
 def _clip_stable_headline(facts: Facts) -> str:
@@ -112,16 +112,16 @@ def _no_warmup(facts: Facts) -> str:
 def _warmup_found(facts: Facts) -> str:
     norm, peak, unstable = facts["clip_norm"], facts["base_learning_rate"], facts["unstable"]
     also = "" if norm is None else f"加上 {norm:.3g} 处的梯度裁剪"
-    says = (
+    text = (
         f"{facts['warmup_steps']:,} 步预热{also}使学习率 {peak:.3g} 稳定，是最低不稳定值 "
         f"{unstable:.3g} 的 {peak / unstable:.3g} 倍"
     )
     if facts["compared"] is not None:
         compared = messages.sentence(facts["compared"])
-        return f"{says}；{compared}。是否改用它，由 `tunewright launch` 决定"
+        return f"{text}；{compared}。是否改用它，由 `tunewright launch` 决定"
     if facts["search_again"] is not None:
-        return f"{says}：请重新搜索 {facts['search_again']}，上限 {peak:.3g}"
-    return says
+        return f"{text}：请重新搜索 {facts['search_again']}，上限 {peak:.3g}"
+    return text
 
 
 def _warmup_headline(facts: Facts) -> str:
@@ -129,7 +129,7 @@ def _warmup_headline(facts: Facts) -> str:
     return f"{facts['warmup_steps']:,} 步预热{also}使学习率 {facts['base_learning_rate']:.3g} 稳定"
 
 
-def _compared(facts: Facts) -> str:
+def _comparison(facts: Facts) -> str:
     word = "好" if facts["gain"] > 0 else "差"
     spread = "" if facts["error"] is None else f"（标准误 {facts['error']:.2g}）"
     return (
@@ -155,12 +155,14 @@ def _fit(facts: Facts) -> str:
 def _fits(facts: Facts) -> str:
     name, proposed, factor = facts["name"], facts["max_train_steps"], facts["factor"]
     allowed = f"，为以后的梯度噪声留出 {factor:g} 倍" if factor > 1 else ""
-    says = f"{_fit(facts)}。请从 {name} = {proposed} 开始{allowed}。"
+    text = f"{_fit(facts)}。请从 {name} = {proposed} 开始{allowed}。"
     if facts["more"] is not None:
         low, high = facts["more"]
-        what = "和".join(f" {one} " for one in facts["returns"]).strip() or "数据增强或正则化"
-        says += f"加上 {what} 需要更多：{low} 至 {high}。"
-    return says
+        what = (
+            "和".join(f" {name_of} " for name_of in facts["returns"]).strip() or "数据增强或正则化"
+        )
+        text += f"加上 {what} 需要更多：{low} 至 {high}。"
+    return text
 
 
 def _fits_at_edge(facts: Facts) -> str:
@@ -170,13 +172,13 @@ def _fits_at_edge(facts: Facts) -> str:
     )
 
 
-def _reached(facts: Facts) -> str:
+def _reach(facts: Facts) -> str:
     return f"学习率 {facts['learning_rate']:g} 时 {facts['metric']} 为 {facts['value']:.4g}"
 
 
 def _plateau(facts: Facts) -> str:
     return (
-        f"训练数据始终没有拟合：{facts['length']} {_unit(facts)} 之后最好的是{_reached(facts)}，"
+        f"训练数据始终没有拟合：{facts['length']} {_unit(facts)} 之后最好的是{_reach(facts)}，"
         "训练的后半段没有进展。请给出够好的值（at_most=，--at-most），或训练能拟合它的模型。"
     )
 
@@ -190,14 +192,14 @@ def _none_fits(facts: Facts) -> str:
 
 def _none_at_edge(facts: Facts) -> str:
     return (
-        f"{_none_fits(facts)}，且最好的位于扫描的{_side(facts)}（{_reached(facts)}）：请在 "
+        f"{_none_fits(facts)}，且最好的位于扫描的{_side(facts)}（{_reach(facts)}）：请在 "
         f"{facts['learning_rate']:g} 附近扫描。"
     )
 
 
 def _compute_bound(facts: Facts) -> str:
     return (
-        f"这里的调优受算力限制：{_none_fits(facts)}（{_reached(facts)}）。请按负担得起的算力选 "
+        f"这里的调优受算力限制：{_none_fits(facts)}（{_reach(facts)}）。请按负担得起的算力选 "
         f"{facts['name']}，并用约十分之一长度的较短轮次调优。"
     )
 
@@ -242,13 +244,13 @@ def _critical_headline(facts: Facts) -> str:
 def _at_edge(facts: Facts) -> str:
     end = f"{facts['column']} 的 {facts['range']} 的{_side(facts)}"
     if facts["alone"]:
-        says = f"最快的试验遥遥领先，单独位于{end}"
+        text = f"最快的试验遥遥领先，单独位于{end}"
     else:
-        says = f"最快的 {facts['best_few']} 次试验挤在{end}"
+        text = f"最快的 {facts['best_few']} 次试验挤在{end}"
     if facts["proposed"] is None:
         way = "更大" if facts["side"] == "high" else "更小"
-        return f"{says}；请在 {facts['column']} 的列表中加入{way}的值"
-    return f"{says}；请在 {facts['proposed']} 中搜索 {facts['column']}"
+        return f"{text}；请在 {facts['column']} 的列表中加入{way}的值"
+    return f"{text}；请在 {facts['proposed']} 中搜索 {facts['column']}"
 
 
 def _coarse(facts: Facts) -> str:
@@ -257,12 +259,12 @@ def _coarse(facts: Facts) -> str:
 
 
 def _course(facts: Facts) -> str:
-    shown = "，".join(
+    scales = "，".join(
         f"训练 {share:.0%} 时{'淹没在噪声中' if value is None else f' {words.two_digits(value)}'}"
         for share, value in facts["course"]
     )
     return (
-        f"梯度噪声尺度：{shown}（廉价的预筛，只准到数量级：它指出该研究哪些批量大小，"
+        f"梯度噪声尺度：{scales}（廉价的预筛，只准到数量级：它指出该研究哪些批量大小，"
         "不指出哪个是临界的）"
     )
 
@@ -396,7 +398,7 @@ SENTENCES: dict[str, Template] = {
     "probe.run.unstable": _unstable_run,
     # whole trainings compared
     "probe.prepended.unstable": "完整训练中并非每个种子都稳定（{metric}）",
-    "probe.prepended.compared": _compared,
+    "probe.prepended.compared": _comparison,
     # what a judgement needs
     "probe.text": "{text}",  # of a store of version 1
     "probe.longer.not_restored": (

@@ -18,24 +18,24 @@ CHANGED = {
 }
 
 
-def _chosen(facts: Facts) -> str:
-    says = (
+def _choice(facts: Facts) -> str:
+    text = (
         f"批量大小 {facts['batch_size']:,} 每秒训练 {words.rate(facts['examples_per_s'])} 个样本"
         f"（每步 {facts['step_ms']:.4g} 毫秒）"
     )
     following = facts["following"]
     if facts["batch_size"] < facts["knee"]:
-        says += f"；更大的批量直到 {facts['knee']:,} 虽然更快，却不会更早结束"
+        text += f"；更大的批量直到 {facts['knee']:,} 虽然更快，却不会更早结束"
     elif following is not None:
-        says += f"；{following['batch_size']:,} {_following(following)}"
+        text += f"；{following['batch_size']:,} {_following(following)}"
     longest = f"，用 {facts['longest']} 时也放得下" if facts["longest"] else ""
     if facts["limit_found"]:
-        says += f"。放得下的最大批量是 {facts['largest']:,}{longest}。"
+        text += f"。放得下的最大批量是 {facts['largest']:,}{longest}。"
     else:
-        says += f"。{facts['largest']:,} 也放得下{longest}；没有试更大的。"
+        text += f"。{facts['largest']:,} 也放得下{longest}；没有试更大的。"
     if facts.get("provisional"):  # answers of version 0.1 have no such fact
-        says += "限制这些步的不是计算本身：请先解决，再探测一次。"
-    return says
+        text += "限制这些步的不是计算本身：请先解决，再探测一次。"
+    return text
 
 
 def _defer(facts: Facts) -> str:
@@ -55,11 +55,11 @@ def _several_processes(facts: Facts) -> str:
 
 
 def _later_change(facts: Facts) -> str:
-    says = f"尽量保持批量大小 {facts['batch_size']:,}：改动之后，要先重新调优化器的超参数，再调正则化。"
+    text = f"尽量保持批量大小 {facts['batch_size']:,}：改动之后，要先重新调优化器的超参数，再调正则化。"
     if facts["recorded"]:
         sizes = "、".join(f"{size:,}" for size in facts["recorded"])
-        says += f"这个存储库的轮次是用 {sizes} 调的。"
-    return says
+        text += f"这个存储库的轮次是用 {sizes} 调的。"
+    return text
 
 
 def _following(following: Facts) -> str:
@@ -72,7 +72,7 @@ def _following(following: Facts) -> str:
     return f"只快 {more:.0%}"
 
 
-def _chosen_headline(facts: Facts) -> str:
+def _choice_headline(facts: Facts) -> str:
     rate = words.rate(facts["examples_per_s"])
     return f"用批量大小 {facts['batch_size']:,}：每秒 {rate} 个样本"
 
@@ -85,16 +85,16 @@ def _assumption(facts: Facts) -> str:
         else f"步数按 1 / 批量大小减少，直到 {limit}，之后不变"
     )
     if not steps:
-        found = f"假定：{shrinking}；时间和价格按 {facts['examples']:,} 个样本计"
+        text = f"假定：{shrinking}；时间和价格按 {facts['examples']:,} 个样本计"
     elif len(steps) == 1:
         ((size, count),) = steps.items()
-        found = f"假定：从给出的 {size} 时 {count:g} 步起，{shrinking}"
+        text = f"假定：从给出的 {size} 时 {count:g} 步起，{shrinking}"
     else:
         beyond = "步数不变" if limit is None else shrinking
-        found = f"所测各大小之间的步数按给出的值；之外假定：{beyond}"
+        text = f"所测各大小之间的步数按给出的值；之外假定：{beyond}"
     if limit is None and len(steps) < 2:
-        found += "（可以测量：tunewright probe critical-batch）"
-    return found
+        text += "（可以测量：tunewright probe critical-batch）"
+    return text
 
 
 def _launches(facts: Facts) -> str:
@@ -109,7 +109,7 @@ def _launches(facts: Facts) -> str:
     )
 
 
-def _changed(facts: Facts) -> str:
+def _change(facts: Facts) -> str:
     what = CHANGED.get(facts["what"], facts["what"])
     return f"已重新测量，因为{what}变了（以前 {facts['before']}，现在 {facts['now']}）。"
 
@@ -201,7 +201,7 @@ def _copies(facts: Facts) -> str:
 
 _WORK = "{stage} 每批需 {ms:.3g} 毫秒（占工作的 {share:percent}）"
 ANSWERS: dict[str, tuple[Template, Template]] = {
-    "probe.batch_size.chosen": (_chosen_headline, _chosen),
+    "probe.batch_size.chosen": (_choice_headline, _choice),
     "probe.input_bound.unknown": (
         "不知道训练是否在等数据",
         _input("不知道训练是否在等数据：没有看到批的来源。"),
@@ -269,7 +269,7 @@ SENTENCES: dict[str, Template] = {
     "probe.batch_size.several_processes": _several_processes,
     "probe.batch_size.later_change": _later_change,
     "probe.batch_size.over_budget": "没有大小在预算 {budget:g} 之内。",
-    "probe.changed": _changed,
+    "probe.changed": _change,
     "probe.batch_size.from_record": "自测量以来没有变化：从存储库读出（--again 重新测量）。",
     "probe.batch_size.efficiency": "{processes} 个进程：效率是同样多个单进程的 {efficiency:percent}。",
     "probe.batch_size.largest": _largest,

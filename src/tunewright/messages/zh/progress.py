@@ -22,10 +22,10 @@ def _hopeless(facts: Facts) -> str:
     reason = facts["reason"]
     cause = text(reason["code"], {name: fact for name, fact in reason.items() if name != "code"})
     if facts["mute"]:
-        found = f"{_who(facts['trial'])}运行到结束却什么也没有记录，其他试验也就无法评判：{cause}"
+        head = f"{_who(facts['trial'])}运行到结束却什么也没有记录，其他试验也就无法评判：{cause}"
     else:
-        found = f"最初的 {facts['trials']} 次试验全部失败，最后一次：{cause}"
-    return f"{found}。{facts['finishing']}；请修正程序，再运行一次"
+        head = f"最初的 {facts['trials']} 次试验全部失败，最后一次：{cause}"
+    return f"{head}。{facts['finishing']}；请修正程序，再运行一次"
 
 
 def _not_restored(facts: Facts) -> str:
@@ -54,31 +54,31 @@ _ENDED = {
 _WHOLE = ("finished", "no suggestion")  # nothing is left to resume
 
 
-def _ended(facts: Facts) -> str:
+def _ending(facts: Facts) -> str:
     if facts["stopped"]:
         return "除被请求停止的以外，所有试验都已结束"
     return _ENDED[facts["why"]]
 
 
-def _ended_in_python(facts: Facts) -> str:
+def _ending_in_python(facts: Facts) -> str:
     """Why a call returned, and how to resume from Python."""
     if facts["why"] == "all failed":
-        return f"{_ended(facts)}。请修正训练程序，然后以 retry_failed=True 再次调用"
+        return f"{_ending(facts)}。请修正训练程序，然后以 retry_failed=True 再次调用"
     if facts["why"] in _WHOLE and not facts["stopped"]:
-        return _ended(facts)
-    return f"{_ended(facts)}。再次进行同样的调用即可恢复"
+        return _ending(facts)
+    return f"{_ending(facts)}。再次进行同样的调用即可恢复"
 
 
-def _ended_at_a_shell(facts: Facts) -> str:
+def _ending_at_a_shell(facts: Facts) -> str:
     """The same for a reader at a shell: the command that resumes."""
     command = f"tunewright run {words.shell_word(facts['round'])}"
     if facts["why"] == "all failed":
-        return f"{_ended(facts)}。请修正训练程序，然后：{command} --retry-failed"
+        return f"{_ending(facts)}。请修正训练程序，然后：{command} --retry-failed"
     if facts["why"] == "finished" and not facts["stopped"]:
         return "已完成"
     if facts["why"] in _WHOLE and not facts["stopped"]:
-        return _ended(facts)
-    return f"{_ended(facts)}；{command} 可恢复"
+        return _ending(facts)
+    return f"{_ending(facts)}；{command} 可恢复"
 
 
 # ---- words of the cards that a notebook shows of a trial, a round, a launch and so on
@@ -86,7 +86,7 @@ def _ended_at_a_shell(facts: Facts) -> str:
 
 def _findings(facts: Facts) -> str:
     named = {"warn": "条警告", "note": "条提示", "ok": "项正常", "cannot_judge": "项未判断"}
-    parts = [f"{facts[kind]} {shown}" for kind, shown in named.items() if facts[kind]]
+    parts = [f"{facts[kind]} {counted}" for kind, counted in named.items() if facts[kind]]
     return "，".join(parts) or "没有检查结论"
 
 
@@ -98,14 +98,16 @@ def _trial(facts: Facts) -> str:
 
 
 def _results(facts: Facts) -> str:
-    counts = "，".join(f"{n} 次{STATUSES.get(one, one)}" for one, n in facts["counts"].items())
+    counts = "，".join(
+        f"{n} 次{STATUSES.get(status, status)}" for status, n in facts["counts"].items()
+    )
     return f"{words.count(facts['trials'], 'trial')}：{counts}" if counts else "还没有试验"
 
 
 SENTENCES: dict[str, Template] = {
     # ---- progress
-    "run.ended": _ended_in_python,
-    "run.outcome": _ended_at_a_shell,
+    "run.ended": _ending_in_python,
+    "run.outcome": _ending_at_a_shell,
     "packed.own_process": _own_process,
     "progress.bad": 'progress={progress!r}：请给 "auto"、"off" 或一个 tw.progress.Watcher。',
     "progress.bad_variable": "{variable}={value}：请设为 off、plain 或 auto。",
@@ -171,5 +173,5 @@ SENTENCES: dict[str, Template] = {
     "card.label.best": "最好",
     "card.label.study": "研究",
     "card.label.trial": "试验",
-    "card.none_completed": "没有可用于 {objective} 的已完成试验",
+    "card.none_completed": "没有可用于{objective:objective} 的已完成试验",
 }

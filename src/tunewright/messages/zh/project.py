@@ -22,11 +22,11 @@ def _locks(facts: Facts) -> str:
     return f"{facts['folder']}（{facts['file_system'] or '未知文件系统'}）中的文件锁{state}"
 
 
-def _damaged(facts: Facts) -> str:
-    shown = "；".join(f"{fault['where']}：{fault['what']}" for fault in facts["faults"])
+def _damage(facts: Facts) -> str:
+    where = "；".join(f"{fault['where']}：{fault['what']}" for fault in facts["faults"])
     more = facts["count"] - len(facts["faults"])
     others = f"；另有 {more} 处" if more else ""
-    return f"{facts['store']} 有 {facts['count']} 处损坏：{shown}{others}"
+    return f"{facts['store']} 有 {facts['count']} 处损坏：{where}{others}"
 
 
 def _means_guessed(facts: Facts) -> str:
@@ -98,9 +98,9 @@ def _no_seed(facts: Facts) -> str:
 
 
 def _header(facts: Facts) -> str:
-    shown = ", ".join(facts["files"][:4]) or "源码"
+    files = ", ".join(facts["files"][:4]) or "源码"
     return (
-        f"读自 {shown}（{facts['style']}），没有导入或运行它。"
+        f"读自 {files}（{facts['style']}），没有导入或运行它。"
         "每个角色和范围都只是建议：有错请改正。"
     )
 
@@ -117,10 +117,10 @@ SENTENCES: dict[str, Template] = {
     "doctor.packages": _packages,
     "doctor.absent": "没有 {packages:list}",
     "doctor.devices": _devices,
-    "doctor.workload": "{name}，{objective}",
+    "doctor.workload": "{name}，{objective:objective}",
     "doctor.no_store": "{store} 还不存在",
     "doctor.store": "{store} 完好：{rounds} 个轮次，{trials} 次试验",
-    "doctor.damaged": _damaged,
+    "doctor.damaged": _damage,
     "doctor.no_backup": "还没有",
     "doctor.backup": "{name}，{seconds:duration} 之前",
     "doctor.no_locks": "{folder}：{error}",

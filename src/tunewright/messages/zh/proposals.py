@@ -9,7 +9,7 @@ from tunewright.messages.zh.findings_space import REFERENCES
 # ---- why a next step is proposed, what a proposed round changes, and what longer training needs
 
 
-def _asked(facts: Facts) -> str:
+def _cause(facts: Facts) -> str:
     """The headline of the finding that asks for the step; of several, with whose it is."""
     finding = facts["finding"]
     if "text" in finding:
@@ -21,38 +21,38 @@ def _asked(facts: Facts) -> str:
 
 def _because(then: str) -> Template:
     """A sentence that begins with the finding's headline."""
-    return lambda facts: f"{_asked(facts)}；{fill(then, facts)}"
+    return lambda facts: f"{_cause(facts)}；{fill(then, facts)}"
 
 
 def _widen(facts: Facts) -> str:
-    said = f"{_asked(facts)}；{fill('搜索 {ranges:ranges}', facts)}"
+    text = f"{_cause(facts)}；{fill('搜索 {ranges:ranges}', facts)}"
     if facts.get("left_out"):
-        said += fill("（不含 {left_out:list}：过拟合要靠正则化，与大小无关）", facts)
+        text += fill("（不含 {left_out:list}：过拟合要靠正则化，与大小无关）", facts)
     if "trials" not in facts or facts["trials"] <= facts["trials_before"]:
-        return said
+        return text
     more = "，每个研究 {trials} 次试验而不是 {trials_before} 次，以保持同样的密度"
-    return said + fill(more, facts)
+    return text + fill(more, facts)
 
 
 def _longer(facts: Facts) -> str:
     rule = sentence(facts["rule"])
-    said = f"{_asked(facts)}；把最好的训练 {facts['steps']} 步：{rule}"
+    text = f"{_cause(facts)}；把最好的训练 {facts['steps']} 步：{rule}"
     then = facts.get("lengths", ())[1:]
     if not then:
-        return said
-    steps = "、".join(str(one) for one in then)
-    return f"{said}；然后 {steps} 步，只要一个长度的结论在下一个长度仍然成立"
+        return text
+    steps = "、".join(str(steps_then) for steps_then in then)
+    return f"{text}；然后 {steps} 步，只要一个长度的结论在下一个长度仍然成立"
 
 
 def _regularise(then: str) -> Template:
     """A regulariser to tune, and whether it may help at all."""
 
     def said(facts: Facts) -> str:
-        made = f"{_asked(facts)}；{fill(then, facts)}"
+        text = f"{_cause(facts)}；{fill(then, facts)}"
         fit = facts.get("not_fit")
         if fit is None:
-            return made
-        return made + fill(
+            return text
+        return text + fill(
             "（{metric} 最后是 {end:number}，到零只走了 {fitted:percent}：训练集尚未拟合时，"
             "正则化多半无用）",
             fit,
@@ -62,7 +62,7 @@ def _regularise(then: str) -> Template:
 
 
 def _narrow(facts: Facts) -> str:
-    why = f"{_asked(facts)}；" if "finding" in facts else ""
+    why = f"{_cause(facts)}；" if "finding" in facts else ""
     return why + fill(
         "在最好的试验附近搜索：{ranges:ranges}（空间的 {left:percent}，试验次数不变）", facts
     )
@@ -70,9 +70,9 @@ def _narrow(facts: Facts) -> str:
 
 def _more_trials(facts: Facts) -> str:
     if "trials" not in facts:
-        return _asked(facts)
+        return _cause(facts)
     more = "每个研究 {trials} 次试验而不是 {trials_before} 次"
-    return f"{_asked(facts)}；{fill(more, facts)}"
+    return f"{_cause(facts)}；{fill(more, facts)}"
 
 
 def _gain(facts: Facts) -> str:
@@ -105,9 +105,9 @@ OF = {"configurations": "配置", "settings": "设置", "trials": "试验"}
 
 
 def _fix(facts: Facts) -> str:
-    shown = "、".join(f"{name} = {words.value(one)}" for name, one in facts["values"].items())
+    settings = "、".join(f"{name} = {words.value(v)}" for name, v in facts["values"].items())
     names = ", ".join(facts["values"])
-    return f"在任何研究中都没有 {names} 有影响的迹象：固定 {shown}，与最好的试验相同"
+    return f"在任何研究中都没有 {names} 有影响的迹象：固定 {settings}，与最好的试验相同"
 
 
 SENTENCES: dict[str, Template] = {
@@ -115,9 +115,9 @@ SENTENCES: dict[str, Template] = {
     # why
     "proposal.no_trial_has_run": "还没有运行试验",
     "proposal.unfinished": "{trials_in_all} 次试验中还有 {left} 次没有运行",
-    "proposal.repair": lambda facts: _asked(facts),
+    "proposal.repair": lambda facts: _cause(facts),
     "proposal.none_completed": "{trials_in_all} 次试验都没有完成：先检查程序，再运行更多",
-    "proposal.suspect": lambda facts: _asked(facts),
+    "proposal.suspect": lambda facts: _cause(facts),
     "proposal.widen": _widen,
     "proposal.widen_beyond": lambda facts: fill(
         "或只从最好的位置向外：{ranges:ranges}"
@@ -135,7 +135,7 @@ SENTENCES: dict[str, Template] = {
     "proposal.longer": _longer,
     "proposal.longer_in_doubt": _longer,
     "proposal.longer_impossible": lambda facts: "；".join(
-        [_asked(facts), *(sentence(one) for one in facts["problems"])]
+        [_cause(facts), *(sentence(problem) for problem in facts["problems"])]
     ),
     "proposal.shorter": _because("用 {steps} 步代替 {before} 步，同样的算力可以做更多试验"),
     "proposal.own_ranges": _because("让每个设置在自己最好的位置附近搜索，试验次数相同"),

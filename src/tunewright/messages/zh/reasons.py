@@ -13,7 +13,7 @@ def _at_step(facts: Facts) -> str:
     return "" if step is None else f"（第 {step} 步）"
 
 
-def _pruned(facts: Facts) -> str:
+def _pruning(facts: Facts) -> str:
     """Why it could not win; another tool's reason has a step at most."""
     if "bound" not in facts:
         return f"已剪枝{_at_step(facts)}"
@@ -34,27 +34,27 @@ def _read(patterns: Sequence[str]) -> str:
     """The patterns that read its log, as a project file has them."""
     if not patterns:
         return ""
-    written = [f"'''{one}'''" if "'" in one else f"'{one}'" for one in patterns]
+    written = [f"'''{pattern}'''" if "'" in pattern else f"'{pattern}'" for pattern in patterns]
     line = written[0] if len(written) == 1 else f"[{', '.join(written)}]"
     return f"，或读取它的日志：在 [workload.read] 下写 line = {line}"
 
 
 def _never_logged(facts: Facts) -> str:
     metric, logged, near = facts["metric"], facts.get("logged"), facts.get("near")
-    says = f"从未记录目标指标 {metric}"
+    text = f"从未记录目标指标 {metric}"
     if logged is None:
-        return says
+        return text
     if not logged and facts.get("command"):
         example = f'{{"step": 100, "{metric}": 0.5}}'
-        says = f"{says}，也没有记录别的：每次测量打印一行，例如 {example}"
-        return says + _read(facts.get("read") or ())
+        text = f"{text}，也没有记录别的：每次测量打印一行，例如 {example}"
+        return text + _read(facts.get("read") or ())
     if not logged:
         return (
-            f"{says}，也没有记录别的："
+            f"{text}，也没有记录别的："
             f'调用 run.log(step, {{"{metric}": ...}})，或每次测量打印一个 JSON 对象'
         )
     remedy = f"是不是想写 {near}？" if near else f"请记录 {metric}，或更换目标。"
-    return f"{says}，只有 {', '.join(logged)}{' ...' if facts.get('more') else ''}。{remedy}"
+    return f"{text}，只有 {', '.join(logged)}{' ...' if facts.get('more') else ''}。{remedy}"
 
 
 def _not_finite(facts: Facts) -> str:
@@ -97,8 +97,8 @@ def _exit(facts: Facts) -> str:
 def _host_lost(facts: Facts) -> str:
     what = "节点" if facts["what"] == "node" else "所在主机的进程"
     alone = "；它的文件夹只在那个节点上，所以下一次从第 0 步开始"
-    says = f"{what} {facts['where']} 失联：{facts['text']}"
-    return says + alone if facts["folder_lost"] else says
+    text = f"{what} {facts['where']} 失联：{facts['text']}"
+    return text + alone if facts["folder_lost"] else text
 
 
 def _folder_missing(facts: Facts) -> str:
@@ -149,7 +149,7 @@ SENTENCES: dict[str, Template] = {
     "trial.died": "中途崩溃，没有给出原因",
     "trial.died_repeatedly": lambda facts: f"崩溃 {facts['deaths']} 次，最后一次：{_inner(facts)}",
     "trial.called_exit": "训练程序调用了 sys.exit({status})",
-    "trial.pruned": _pruned,
+    "trial.pruned": _pruning,
     "trial.not_loaded": lambda facts: f"工作进程无法加载训练函数：{_inner(facts)}",
     "trial.not_started": "无法启动：{text}",
     "trial.folder_missing": _folder_missing,

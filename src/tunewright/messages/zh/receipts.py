@@ -59,17 +59,17 @@ def _peeking(facts: Facts) -> str:
     return f"测试集看了 {facts['looks']} 次，涉及试验 {_numbers(facts)}"
 
 
-def _dropped(facts: Facts) -> str:
+def _drop(facts: Facts) -> str:
     of = "试验" if facts["of"] == "trials" else f"试验 {facts['trial']} 的重复"
     return f"{of} {words.few(facts['missing'])} 缺失：失败的运行可能被丢弃"
 
 
-def _changed(facts: Facts) -> str:
+def _change(facts: Facts) -> str:
     files = f"（{', '.join(facts['files'])}）" if facts["files"] else ""
     return f"各试验的 {facts['part']} 不同{files}"
 
 
-def _reused(facts: Facts) -> str:
+def _reuse(facts: Facts) -> str:
     if facts["by"] == "curve":
         return f"试验 {facts['about']} 的重复记录了完全相同的曲线"
     of = "同一设置的试验" if facts["of"] == "trials" else f"试验 {facts['about']} 的重复"
@@ -79,8 +79,8 @@ def _reused(facts: Facts) -> str:
 def _split(facts: Facts) -> str:
     if facts["by"] == "round":
         return f"{' 与 '.join(facts['rounds'])} 在不同的数据划分上比较"
-    said = "报告了" if facts["by"] == "report" else "改变了"
-    return f"程序{said} {facts['name']}：各试验的数据划分不同"
+    text = "报告了" if facts["by"] == "report" else "改变了"
+    return f"程序{text} {facts['name']}：各试验的数据划分不同"
 
 
 SENTENCES: dict[str, Template] = {
@@ -104,10 +104,10 @@ SENTENCES: dict[str, Template] = {
     "malpractice.mid_decay": _mid_decay,
     "malpractice.best_of_history": _best_of_history,
     "malpractice.test_peeking": _peeking,
-    "malpractice.dropped_failures": _dropped,
-    "malpractice.changed_code": _changed,
+    "malpractice.dropped_failures": _drop,
+    "malpractice.changed_code": _change,
     "malpractice.narrowed_rival": "{rival} 只在 {winner} 的 {name} 范围的 {share:percent} 中搜索",
-    "malpractice.reused_seeds": _reused,
+    "malpractice.reused_seeds": _reuse,
     "malpractice.truncated_curve": "试验 {trial}：{metric} 的曲线比训练短",
     "malpractice.different_split": _split,
     # ---- errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tunewright.messages import Facts, Message, Template, words
 
 
-def _decided(head: str) -> Template:
+def _decision(head: str) -> Template:
     def sentence(facts: Facts) -> str:
         why = dict(facts["why"])
         code = why.pop("code")
@@ -22,12 +22,12 @@ def _decided(head: str) -> Template:
 
 def _baseline_failed(facts: Facts) -> str:
     reason = facts["reason"]
-    said = "" if reason is None else Message(reason["code"], _rest(reason)).text
+    text = "" if reason is None else Message(reason["code"], _rest(reason)).text
     tail = f"\n{facts['detail']}" if facts["detail"] else ""
-    return f"基线 {facts['commit']} 无法训练：{said}{tail}"
+    return f"基线 {facts['commit']} 无法训练：{text}{tail}"
 
 
-def _failed(facts: Facts) -> str:
+def _failure(facts: Facts) -> str:
     reason = facts.get("reason")
     return (
         f"一次运行失败：{Message(reason['code'], _rest(reason)).text}" if reason else "一次运行失败"
@@ -47,15 +47,15 @@ def _spent(facts: Facts) -> str:
 
 
 SENTENCES: dict[str, Template] = {
-    "referee.decided.keep": _decided("保留"),
-    "referee.decided.discard": _decided("放弃"),
-    "referee.decided.undecided": _decided("未定"),
+    "referee.decided.keep": _decision("保留"),
+    "referee.decided.discard": _decision("放弃"),
+    "referee.decided.undecided": _decision("未定"),
     # ---- why
     "referee.why.gain": "预期的改进超过其代价",
     "referee.why.no_gain": "预期的改进不够",
     "referee.why.budget_spent": "预算已用完",
     "referee.why.left": "在判断之前又提交了另一个改动",
-    "referee.why.failed": _failed,
+    "referee.why.failed": _failure,
     "referee.why.infeasible": "一次运行发散",
     # ---- errors
     "referee.no_git": "找不到 git；裁判对每个改动用单独的检出目录运行。",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, sentence, words
 from tunewright.messages.zh.rounds import STATUSES
 
 # ---- sentences and headings of the pages about a round or a campaign
@@ -10,7 +10,9 @@ from tunewright.messages.zh.rounds import STATUSES
 
 def _counts(facts: Facts) -> str:
     counted = facts["counts"]
-    parts = [f"{counted[one]} 次{shown}" for one, shown in STATUSES.items() if counted.get(one)]
+    parts = [
+        f"{counted[status]} 次{word}" for status, word in STATUSES.items() if counted.get(status)
+    ]
     return f"{words.count(facts['trials'], 'trial')}：{'，'.join(parts) or '还没有'}"
 
 
@@ -35,8 +37,8 @@ def _ahead(facts: Facts) -> str:
     each = f"每个设置 {facts['trials']} 次试验"
     sure = f"证据弱：{each}" if facts["weak"] else each
     of = facts["other"] if facts["others"] > 1 else ""
-    said = f"{facts['best']} 领先{f' {of}' if of else ''} {_two(facts['gap'])}（{sure}）"
-    return {"yes": "是：", "no": "否："}.get(facts["says"], "") + said
+    text = f"{facts['best']} 领先{f' {of}' if of else ''} {_two(facts['gap'])}（{sure}）"
+    return {"yes": "是：", "no": "否："}.get(facts["says"], "") + text
 
 
 def _no_clear_gap(facts: Facts) -> str:
@@ -71,7 +73,9 @@ def _nothing_completed(facts: Facts) -> str:
 
 def _tile_trials(facts: Facts) -> str:
     counted = facts["counts"]
-    parts = [f"{counted[one]} 次{shown}" for one, shown in STATUSES.items() if counted.get(one)]
+    parts = [
+        f"{counted[status]} 次{word}" for status, word in STATUSES.items() if counted.get(status)
+    ]
     studies = f"{facts['studies']} 个研究：" if facts["studies"] > 1 else ""
     return studies + ("，".join(parts) or "还没有")
 
@@ -83,17 +87,17 @@ def _tile_best(facts: Facts) -> str:
 
 def _tile_chosen(facts: Facts) -> str:
     if not facts["repeats"]:
-        return f"{facts['place']}，一次试验"
-    return f"{facts['place']}，{facts['repeats']} 个种子的平均"
+        return f"{words.place(facts['place'])}，一次试验"
+    return f"{words.place(facts['place'])}，{facts['repeats']} 个种子的平均"
 
 
 def _undrawn(facts: Facts) -> str:
-    parts = [f"{one['figure']}（{_clause(one['why'])}）" for one in facts["missing"]]
+    parts = [f"{figure['figure']}（{_clause(figure['why'])}）" for figure in facts["missing"]]
     return f"没有画出：{'；'.join(parts)}。"
 
 
-def _clause(said: str) -> str:
-    return str(said).rstrip(".。")
+def _clause(text: str) -> str:
+    return str(text).rstrip(".。")
 
 
 def _commits(facts: Facts) -> str:
@@ -114,8 +118,8 @@ def _version(facts: Facts) -> str:
 
 def _why_not_completed(facts: Facts) -> str:
     numbers = facts["numbers"]
-    shown = ", ".join(str(number) for number in numbers[:8]) + (" ..." if len(numbers) > 8 else "")
-    return f"{facts['trials']} 次中的 {len(numbers)} 次：{facts['reason']}（试验 {shown}）"
+    listed = ", ".join(str(number) for number in numbers[:8]) + (" ..." if len(numbers) > 8 else "")
+    return f"{facts['trials']} 次中的 {len(numbers)} 次：{facts['reason']}（试验 {listed}）"
 
 
 def _earlier(facts: Facts) -> str:
@@ -138,13 +142,13 @@ def _tally(facts: Facts) -> str:
 
 
 def _trials(facts: Facts) -> str:
-    said = f"{words.count(facts['trials'], 'trial')}，按 {facts['metric']} 从好到坏"
+    text = f"{words.count(facts['trials'], 'trial')}，按 {facts['metric']} 从好到坏"
     if not facts["left_out"]:
-        return said
-    return f"{said}；另有 {facts['left_out']} 次未显示：{facts['export']} 有全部"
+        return text
+    return f"{text}；另有 {facts['left_out']} 次未显示：{facts['export']} 有全部"
 
 
-def _ended(facts: Facts) -> str:
+def _ending(facts: Facts) -> str:
     status = str(STATUSES.get(facts["status"], facts["status"]))
     return f"{status}：{facts['reason']}" if facts["reason"] else status
 
@@ -152,12 +156,12 @@ def _ended(facts: Facts) -> str:
 # campaigns
 
 
-def _chosen(facts: Facts) -> str:
+def _choice(facts: Facts) -> str:
     whose = "候选" if facts["verdict"] in ("keep", "undecided") else "最好的配置"
-    return f"{whose}：{_measured(facts)}"
+    return f"{whose}：{_measurement(facts)}"
 
 
-def _measured(facts: Facts) -> str:
+def _measurement(facts: Facts) -> str:
     metric, values = facts["metric"], facts["repeats"]
     settings = words.settings(facts["settings"])
     if not values:
@@ -181,10 +185,12 @@ LAUNCHES = {
 }
 
 
-def _launched(facts: Facts) -> str:
+def _launch_line(facts: Facts) -> str:
     if facts["baseline"] is None:
         return "它是这个存储库的第一个基线：没有可比较的对象。"
-    parts = [f"{LAUNCHES.get(facts['verdict'], facts['verdict'])}（{facts['baseline']}）"]
+    parts = [
+        f"{LAUNCHES.get(facts['verdict'], facts['verdict'])}（{words.place(facts['baseline'])}）"
+    ]
     if facts["probability"] is not None:
         parts.append(f"有改进的概率 {facts['probability']:.2f}")
     if facts["gain"] is not None and facts["interval"]:
@@ -196,12 +202,12 @@ def _launched(facts: Facts) -> str:
     elif facts["false_launch_rate"] is not None:
         rate = f"{facts['false_launch_rate']:.0%}"
         parts.append(f"毫无作用的改动，约有 {rate} 会被调优任务上线")
-    if facts["reason"]:
-        parts.append(str(facts["reason"]))
+    if reason := facts["reason"]:  # version 1 stored a sentence
+        parts.append(reason if isinstance(reason, str) else sentence(reason))
     return "；".join(parts) + "。"
 
 
-def _tested(facts: Facts) -> str:
+def _test(facts: Facts) -> str:
     measured = "，".join(f"{name} {words.number(v)}" for name, v in facts["metrics"].items())
     look = facts["look"]
     times = "第一次查看" if look == 1 else f"第 {look} 次查看：请当心"
@@ -232,9 +238,9 @@ PERMITS = {
 
 
 def _permits(facts: Facts) -> str:
-    said = "、".join(PERMITS[one] for one in facts["permits"])
+    text = "、".join(PERMITS[permit] for permit in facts["permits"])
     others = "" if len(facts["permits"]) > 1 else "；不会改动任何东西"
-    return f"页面可以{said}{others}。"
+    return f"页面可以{text}{others}。"
 
 
 SENTENCES: dict[str, Template] = {
@@ -316,7 +322,7 @@ SENTENCES: dict[str, Template] = {
     "trials.status": "状态",
     "trials.best_step": "步",
     "trials.time": "时间",
-    "trials.ended": _ended,
+    "trials.ended": _ending,
     "trials.again": "复现",
     "steps.step": "步骤",
     "steps.kind": "内容",
@@ -328,17 +334,17 @@ SENTENCES: dict[str, Template] = {
     "report.hosts": _hosts,
     "report.version": _version,
     "report.written": "写于 {date}",
-    "report.searched_by": "{objective}，搜索方法 {search}",
-    "report.objective": "{objective}",
+    "report.searched_by": "{objective:objective}，搜索方法 {search}",
+    "report.objective": "{objective:objective}",
     # campaigns
-    "campaign.chosen": _chosen,
-    "campaign.place": "它是 {place}，第 {step} 步最好。",
-    "campaign.launched": _launched,
-    "campaign.tested": _tested,
+    "campaign.chosen": _choice,
+    "campaign.place": "它是 {place:place}，第 {step} 步最好。",
+    "campaign.launched": _launch_line,
+    "campaign.tested": _test,
     "campaign.spent": _spent,
     "campaign.probe": "探测 {probe}：{answer:message}",
     "campaign.lengths": "短训练与长训练之比：{says}。",
-    "campaign.left_out": "未做：{what}。",
+    "campaign.left_out": lambda facts: f"未做：{facts['what'].rstrip('。')}。",
     "campaign.budget": _budget,
     # ---- pages on a screen
     "page.trial.snapshot": "{path}（第 {step} 步）",

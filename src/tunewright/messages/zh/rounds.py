@@ -31,8 +31,8 @@ def _equal(facts: Facts) -> str:
     if facts["value"] is None:
         status = STATUSES.get(facts["status"], facts["status"])
         return f"{_which(facts)} 已复现：仍是{status}{_others(facts)}"
-    shown = words.number(facts["value"])
-    return f"{_which(facts)} 已复现：{facts['metric']} 仍是 {shown}{_others(facts)}"
+    value = words.number(facts["value"])
+    return f"{_which(facts)} 已复现：{facts['metric']} 仍是 {value}{_others(facts)}"
 
 
 def _differs(facts: Facts) -> str:
@@ -48,7 +48,7 @@ def _same_value(facts: Facts) -> str:
     return f"{_which(facts)} 的 {facts['metric']} 相同，过程不同：曲线从第 {facts['step']} 步起不同"
 
 
-def _ended_differently(facts: Facts) -> str:
+def _different_ending(facts: Facts) -> str:
     why = "" if facts["reason"] is None else f"（{sentence(facts['reason'])}）"
     now = STATUSES.get(facts["status"], facts["status"])
     before = STATUSES.get(facts["recorded_status"], facts["recorded_status"])
@@ -91,7 +91,7 @@ SENTENCES: dict[str, Template] = {
     "again.equal": _equal,
     "again.differs": _differs,
     "again.same_value": _same_value,
-    "again.ended_differently": _ended_differently,
+    "again.ended_differently": _different_ending,
     "again.changed": "不是试验当时运行的代码：{files:list}",
     "again.code_unknown": "存储库没有记录试验运行了哪些文件",
     "again.resumed": "记录的试验用了 {attempts} 次运行：恢复过的训练可能有差别",

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Template
+from tunewright.messages import Facts, Template
+
+
+def _begins(facts: Facts) -> str:
+    """Who begins; a number before a Chinese word has a space."""
+    who = str(facts["who"])
+    return f"{who} 开始" if who[-1:].isascii() else f"{who}开始"
+
 
 SENTENCES: dict[str, Template] = {
     "screen.wrote": "已写入 {path}",
@@ -51,7 +58,7 @@ SENTENCES: dict[str, Template] = {
     "screen.none_named": "没有写出",
     "screen.next_question": "下一步：tunewright new NAME，提出第一个问题",
     "screen.wrote_round": "已写入 {path}：请写下目的，并给这些超参数一个角色：",
-    "screen.no_other": "没有了：都已有角色",
+    "screen.wrote_round_with_roles": "已写入 {path}：请写下目的，并修改不合适的地方",
     "screen.each_hyperparameter": "每个超参数",
     "screen.searches": "{optimizer}，每个研究 {trials:count trial}，搜索 {names}",
     "screen.fixes": "{optimizer}，每个研究 {trials:count trial}，固定 {names}",
@@ -165,9 +172,11 @@ SENTENCES: dict[str, Template] = {
     "screen.steps_of_size": "{steps} 步，批量大小 {size}",
     "screen.trace_at": "轨迹在 {path}；可用 ui.perfetto.dev 打开。",
     "screen.progress.ended_before": "，此前已结束 {done} 次",
-    "screen.progress.began": "{round}：{trials:count trial}{before}，{objective}",
-    "screen.progress.begins": "{who}开始  {settings}",
-    "screen.progress.begins_again": "{who}开始（第 {attempt} 次运行）  {settings}",
+    "screen.progress.began": "{round}：{trials:count trial}{before}，{objective:objective}",
+    "screen.progress.begins": lambda facts: f"{_begins(facts)}  {facts['settings']}",
+    "screen.progress.begins_again": lambda facts: (
+        f"{_begins(facts)}（第 {facts['attempt']} 次运行）  {facts['settings']}"
+    ),
     "screen.progress.pending": "回到待运行",
     "screen.progress.continues": "继续：{total:count trial}中 {done} 次已结束",
     "screen.progress.failed": "! {who}失败：{reason}：`{command}`",

@@ -68,9 +68,9 @@ def look_line(launch: Launch) -> str:
 
 def _print_plan(plan: LaunchPlan) -> None:
     """What a launch would do, what it costs, and what it could find."""
-    say(f"{padded('candidate', 11)}{plan.candidate}  {_shown(plan.candidate)}")
-    said = f"{plan.baseline}  {_shown(plan.baseline)}  ({plan.why_baseline})"
-    say(f"{padded('baseline', 11)}{said}")
+    say(f"{padded('candidate', 11)}{_place(plan.candidate)}")
+    why = words.phrase("in_brackets", text=str(plan.why_baseline))
+    say(f"{padded('baseline', 11)}{_place(plan.baseline)} {why}")
     say(f"{padded('claim', 11)}{words.printable(plan.why_claim.text)}")
     asks = {
         "metric": plan.metric,
@@ -104,9 +104,9 @@ def print_history(history: LaunchHistory, console: Console) -> None:
         return
     for one in history.launches:
         when = f"{one.written.astimezone():%Y-%m-%d %H:%M}"
-        about = str(one.candidate)
+        about = words.place(str(one.candidate))
         if one.baseline is not None:
-            about = worded("over", candidate=one.candidate, baseline=one.baseline)
+            about = worded("over", candidate=about, baseline=words.place(str(one.baseline)))
         text = Text(f"{when}  ")
         text.append(filled(worded(f"verdict.{one.verdict}"), 9), style=_STYLES.get(one.verdict, ""))
         text.append(f"  {words.printable(about)}")
@@ -115,8 +115,9 @@ def print_history(history: LaunchHistory, console: Console) -> None:
             console.print(Text(f"{' ' * len(when)}  {words.printable(line)}"), soft_wrap=True)
     if history.baseline is not None:
         now = history.baseline.place
-        place = words.printable(str(now))
-        say(worded("baseline", place=place, shown=_shown(now)), style="bold")
+        place = words.printable(words.place(str(now)))
+        settings = words.configuration(now.configuration)
+        say(worded("baseline", place=place, shown=settings), style="bold")
 
 
 def print_variances(found: Variances, console: Console) -> None:
@@ -167,5 +168,6 @@ def _evidence(one: Launched) -> Message:
     )
 
 
-def _shown(place: Place) -> str:
-    return words.configuration(place.configuration)
+def _place(place: Place) -> str:
+    """A trial of a round, and its configuration."""
+    return f"{words.place(str(place))}  {words.configuration(place.configuration)}"

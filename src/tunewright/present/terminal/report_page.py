@@ -9,9 +9,9 @@ from rich.text import Text
 
 from tunewright.actions import ShowTrial
 from tunewright.finding import Finding, Verdict
-from tunewright.messages import Message, Reader, padded, words
+from tunewright.messages import Message, Reader, filled, padded, words
 from tunewright.present.answer import Answer
-from tunewright.present.report_parts import TERSE, VERDICTS, Chapter, Entry, entries, lines_of
+from tunewright.present.report_parts import TERSE, Chapter, Entry, entries, lines_of, tally
 from tunewright.present.terminal.round_page import studies_table
 from tunewright.present.terminal.screen import earlier_line
 from tunewright.store.results import Results
@@ -19,11 +19,11 @@ from tunewright.store.results import Results
 # ---- the checklist on a screen: what warns first, as headline, evidence and actions
 
 
-_SIGNS: dict[Verdict, tuple[str, str]] = {
-    "warn": ("warn", "bold yellow"),
-    "note": ("note", "cyan"),
-    "ok": ("ok", "green"),
-    "cannot_judge": ("?", "dim"),
+_STYLES: dict[Verdict, str] = {
+    "warn": "bold yellow",
+    "note": "cyan",
+    "ok": "green",
+    "cannot_judge": "dim",
 }
 _INDENT = 6  # the width of a verdict and the space after it
 
@@ -48,7 +48,8 @@ def print_checklist(
         before = lines
     if earlier := earlier_line(results):
         console.print(Text(earlier), soft_wrap=True)
-    console.print(Text(_tally(results, findings)), soft_wrap=True)
+    count = Message("checklist.tally", {"round": results.round.name, **tally(findings)})
+    console.print(Text(count.text), soft_wrap=True)
 
 
 def _print_found(entry: Entry, width: int, console: Console) -> None:
@@ -56,21 +57,22 @@ def _print_found(entry: Entry, width: int, console: Console) -> None:
 
     What is fine or cannot be judged is one line, with its evidence in brackets.
     """
-    sign, style = _SIGNS[entry.verdict]
+    sign = words.phrase(f"verdict_{entry.verdict}")
     terse = entry.verdict in TERSE
     below = " " * (_INDENT + width + 2)
     for place, (about, found) in enumerate(entry.found):
         line = Text(below)
         if place == 0:
-            line = Text(padded(sign, _INDENT), style=style)
+            line = Text(filled(sign, _INDENT), style=_STYLES[entry.verdict])
             line.append(f"{entry.check.ljust(width)}  ", style="" if terse else "bold")
-        line.append(f"{words.printable(about)}: " if about else "", style="")
+        line.append(words.phrase("of", name=words.printable(about)) if about else "", style="")
         line.append(words.printable(found.headline), style="" if terse else "bold")
         evidence = [words.one_line(one) for one in found.evidence]
         if entry.others:
             evidence.append(Message("checklist.others", {"others": entry.others}).text)
         if terse:
-            line.append(f" ({'; '.join(evidence)})" if evidence else "", style="dim")
+            text = words.phrase("semicolon").join(evidence)
+            line.append(words.phrase("in_brackets", text=text) if evidence else "", style="dim")
             evidence = []
         console.print(line, soft_wrap=True)
         for one in evidence:
@@ -88,11 +90,6 @@ def _print_all_failed(results: Results, console: Console, reader: Reader) -> Non
     console.print(Text(said, style="bold red"), soft_wrap=True)
     for line in lines_of([ShowTrial(results.round.name, first.number or 0)], reader):
         console.print(Text(f"{' ' * _INDENT}-> {line}"), soft_wrap=True)
-
-
-def _tally(results: Results, findings: Sequence[Finding]) -> str:
-    count = {str(verdict): sum(f.verdict == verdict for f in findings) for verdict in VERDICTS}
-    return Message("checklist.tally", {"round": results.round.name, **count}).text
 
 
 # ---- report page

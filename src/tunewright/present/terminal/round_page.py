@@ -92,7 +92,12 @@ def studies_table(results: Results) -> RenderableType:
     metric = words.printable(results.objective.metric)
     present = [status for status in ORDER if status in results.counts]
     made = table(
-        "study", *present, f"best {metric}", "trial", "configuration", right=tuple(present)
+        "study",
+        *present,
+        words.phrase("best_of", metric=metric),
+        "trial",
+        "configuration",
+        right=tuple(present),
     )
     hidden = (*without_fixed(results.round), *results.round.scientific)
     for study in results.studies:
@@ -201,7 +206,7 @@ def _line(row: Tracked) -> tuple[Text, ...]:
     value, number = ("-", "-") if row.best is None else (row.best.value, row.best.number)
     shown = words.number(value) if isinstance(value, float) else value
     goal = cell(words.one_line(str(row.goal)))
-    return (_in_line(row), cell(shown), cell(number), cell(row.objective), goal)
+    return (_in_line(row), cell(shown), cell(number), cell(words.objective(row.objective)), goal)
 
 
 def _in_line(row: Tracked) -> Text:
@@ -251,7 +256,7 @@ def details(row: Tracked) -> Text:
 
 
 def _labelled(row: Tracked) -> Iterator[tuple[str, str]]:
-    yield "objective", row.objective
+    yield "objective", words.objective(row.objective)
     if row.note:
         yield "note", str(row.note)
     if row.definition:

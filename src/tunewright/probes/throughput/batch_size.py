@@ -91,7 +91,7 @@ def batch_size(
     _refuse_torchrun()
     subject = subject_of(what, fixed)
     kept_in = what.store if isinstance(what, Workload) else store
-    processes, memory_mb = wanted.processes, wanted.memory_mb
+    processes, memory_mb = wanted.processes, wanted.bounds.memory_mb
     if subject.kind == "command" and processes > 1:
         raise DesignError("throughput.processes_of_command", processes=processes)
     largest = subject_of(what, {**(fixed or {}), **wanted.longest}) if wanted.longest else None
@@ -175,7 +175,7 @@ def probe_rig(
             largest = both(
                 find_largest(rigs, bounds, device, first, say), second, terms.longest_shown
             )
-        rows = sweep(rigs, subject, terms, largest, kept, say)
+        rows = sweep(rigs, subject, terms.plan, largest, kept, say)
         best = knee([row.rate for row in rows])
         if device.kind == "cuda" and subject.kind != "command":
             rows = watch_rows(rigs, rows, best, largest)

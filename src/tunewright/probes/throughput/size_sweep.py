@@ -91,14 +91,15 @@ class BatchSizeTerms:
         return min(self.largest or MOST, max(self.sizes, default=MOST))
 
     @property
-    def memory_mb(self) -> float | None:
-        """The most memory to take; None: what is there."""
-        return None if self.memory_gb is None else self.memory_gb * 1024
+    def plan(self) -> Plan:
+        """Which sizes are timed, and how carefully."""
+        return Plan(tuple(sorted(set(self.sizes))), self.first, self.everything, self.rule)
 
     @property
     def bounds(self) -> Bounds:
         """Where the largest size is looked for."""
-        return Bounds(self.most, self.processes, self.memory_mb, self.longest_step_s)
+        memory_mb = None if self.memory_gb is None else self.memory_gb * 1024
+        return Bounds(self.most, self.processes, memory_mb, self.longest_step_s)
 
     @property
     def longest_shown(self) -> str:
@@ -118,6 +119,16 @@ class BatchSizeTerms:
             "longest_step_s": self.longest_step_s,
             "longest": self.longest_shown,
         }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which sizes are timed, and how carefully."""
+
+    sizes: tuple[int, ...]  # exactly these; none: doubled from the smallest
+    smallest: int
+    everything: bool  # not only up to the knee
+    rule: TimingRule
 
 
 def describe_settings(configuration: Mapping[str, Value]) -> str:
@@ -386,7 +397,7 @@ class KeptRows:
 def sweep(
     rigs: Rigs,
     subject: Subject,
-    terms: BatchSizeTerms,
+    plan: Plan,
     largest: Largest,
     kept: KeptRows,
     say: Callable[[str], None],
@@ -401,10 +412,10 @@ def sweep(
         known = kept.get(size, turn)
         if known is not None:
             return known
-        timing = partial(measure, batch_size=size, rule=terms.rule)
+        timing = partial(measure, batch_size=size, rule=plan.rule)
         row = _in_process(rigs, largest, size, timing, turn)
         if subject.takes_synthetic:
-            timing = partial(_measure_synthetic, row=row, rule=terms.rule)
+            timing = partial(_measure_synthetic, row=row, rule=plan.rule)
             row = _in_process(rigs, largest, size, timing, turn)
         kept.add(row, turn)
         say(_line(row).text)
@@ -420,14 +431,14 @@ def sweep(
             twice.add(size)
             rows[size] = rows[size].pooled(measure_size(size, turn=1))
 
-    sizes = sorted(set(terms.sizes)) or _doublings(terms.first, largest.batch_size)
+    sizes = list(plan.sizes) or _doublings(plan.smallest, largest.batch_size)
     began = time.monotonic()
     for done, size in enumerate(sizes):
         if done:
             per_size = (time.monotonic() - began) / done
             left = {"done": done, "most": len(sizes), "seconds": (len(sizes) - done) * per_size}
             say(Message("probe.progress.left", left).text)
-        if size > largest.batch_size and not (terms.sizes and largest.may_be_larger):
+        if size > largest.batch_size and not (plan.sizes and largest.may_be_larger):
             say(Message("probe.progress.does_not_fit", {"batch_size": size}).text)
             break
         try:
@@ -447,12 +458,14 @@ def sweep(
             say(Message("probe.progress.refused", facts).text)
             continue
         stop = passed([row.rate for row in rows.values()])
-        if stop and not (terms.everything or terms.sizes):
+        if stop and not (plan.everything or plan.sizes):
             break
     if not rows and refused:
         raise refused[0]
     if not rows:
-        raise WorkloadError("throughput.nothing_timed", subject=subject.name, smallest=terms.first)
+        raise WorkloadError(
+            "throughput.nothing_timed", subject=subject.name, smallest=plan.smallest
+        )
     return list(rows.values())
 
 

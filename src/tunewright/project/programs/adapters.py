@@ -16,22 +16,23 @@ _ADAPTERS = {
 
 
 def adapter_note(imported: Iterable[str]) -> Message | None:
-    """How the library that trains would report to a trial; None: no adapter fits.
+    """How the library that trains would report to a trial; None: no adapter fits, or one is used.
 
     >>> adapter_note(["torch", "transformers.Trainer"]).facts["module"]
     'transformers'
     """
     names = set(imported)
     roots = {name.partition(".")[0] for name in names}
-    own = ""
-    if {"lightning", "pytorch_lightning"} & roots:
-        own = "lightning"
-    elif {"transformers", "trl"} & roots and any(name.endswith("Trainer") for name in names):
-        own = "transformers"
-    else:
-        own = next((one for one in ("accelerate", "keras") if one in roots), "")
-    if not own:
+    if "tunewright" in roots:
         return None
-    library, word, added = _ADAPTERS[own]
-    facts = {"library": library, "module": own, "word": word, "added": added}
+    if {"lightning", "pytorch_lightning"} & roots:
+        module = "lightning"
+    elif {"transformers", "trl"} & roots and any(name.endswith("Trainer") for name in names):
+        module = "transformers"
+    else:
+        module = next((name for name in ("accelerate", "keras") if name in roots), "")
+    if not module:
+        return None
+    library, word, added = _ADAPTERS[module]
+    facts = {"library": library, "module": module, "word": word, "added": added}
     return Message("scan.adapter", facts)

@@ -16,8 +16,8 @@ from tunewright.project.programs.declared import (
     Declared,
     Kind,
     Source,
-    assigned,
-    dotted,
+    assignments_of,
+    dotted_name,
     kind_of,
     value_of,
 )
@@ -38,7 +38,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _AddedOption:
     """One option and the parser it was added to."""
 
     option: Declared
@@ -52,69 +52,78 @@ def argparse_options(source: Source, imported: bool = False) -> Options:
     """
     names = dict(source.constants)
     body = [node for node in source.tree.body if not (imported and _is_main(node))]
-    found = [replace(one, option=source.remarked(one.option)) for one in _walk(body, names, False)]
+    declared = [
+        replace(each, option=source.with_remark(each.option)) for each in _walk(body, names, False)
+    ]
     commands = _subcommands(source)
-    chosen = next((one for one in _TRAINS if one in commands.values()), "")
+    chosen = next((each for each in _TRAINS if each in commands.values()), "")
     notes = []
     if commands:
         facts = {"chosen": chosen, "known": list(dict.fromkeys(commands.values()))}
         notes.append(Message("scan.subcommands", facts))
     defaults = dict(_set_defaults(source, names))
     options: dict[str, Declared] = {}
-    for one in found:
-        if commands.get(one.parser, chosen) != chosen:
+    for each in declared:
+        if commands.get(each.parser, chosen) != chosen:
             continue
-        own = one.option
-        if own.name in defaults:
-            own = replace(own, default=defaults[own.name], known=True)
-        if own.name in options and not options[own.name].conditional:
+        option = each.option
+        if option.name in defaults:
+            option = replace(option, default=defaults[option.name], known=True)
+        if option.name in options and not options[option.name].conditional:
             continue
-        if own.name in options and own.conditional:
+        if option.name in options and option.conditional:
             continue
-        options[own.name] = own
+        options[option.name] = option
     return Options(tuple(options.values()), chosen, tuple(notes))
 
 
-def _walk(body: list[ast.stmt], names: Mapping[str, Any], conditional: bool) -> Iterator[_Found]:
+def _walk(
+    body: list[ast.stmt], names: Mapping[str, Any], conditional: bool
+) -> Iterator[_AddedOption]:
     """The options of statements in order; loops over literals are unrolled."""
-    own = dict(names)
+    known = dict(names)
     for node in body:
-        for name, value in assigned(node):
-            if (made := value_of(value, own)) is not UNKNOWN:
-                own[name] = made
-            if title := _group(value, own):
-                own[_TITLE + name] = title
+        for name, value in assignments_of(node):
+            if (constant := value_of(value, known)) is not UNKNOWN:
+                known[name] = constant
+            if title := _group(value, known):
+                known[_TITLE + name] = title
         if isinstance(node, ast.For):
-            for bound in _turns(node, own):
-                yield from _walk(node.body, {**own, **bound}, conditional)
+            for bound in _turns(node, known):
+                yield from _walk(node.body, {**known, **bound}, conditional)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield from _walk(node.body, own, conditional)
+            yield from _walk(node.body, known, conditional)
         elif isinstance(node, ast.If):
             under = conditional or not _is_main(node)
-            yield from _walk(node.body, own, under)
-            yield from _walk(node.orelse, own, under)
+            yield from _walk(node.body, known, under)
+            yield from _walk(node.orelse, known, under)
         elif isinstance(node, ast.With | ast.AsyncWith):
-            yield from _walk(node.body, own, conditional)
+            yield from _walk(node.body, known, conditional)
         elif isinstance(node, ast.Try):
             for part in (node.body, node.orelse, node.finalbody):
-                yield from _walk(part, own, conditional)
+                yield from _walk(part, known, conditional)
         else:
             for call in ast.walk(node):
                 func = call.func if isinstance(call, ast.Call) else None
                 if isinstance(func, ast.Attribute) and func.attr == "add_argument":
                     assert isinstance(call, ast.Call)
-                    option = _option(call, own, conditional)
+                    option = _option(call, known, conditional)
                     if option is not None:
-                        parser = dotted(func.value)
-                        titled = replace(option, section=str(own.get(_TITLE + parser, "")))
-                        yield _Found(titled, parser)
+                        parser = dotted_name(func.value)
+                        titled = replace(option, section=str(known.get(_TITLE + parser, "")))
+                        yield _AddedOption(titled, parser)
 
 
-def _group(made: ast.expr, names: Mapping[str, Any]) -> str:
+def _group(value: ast.expr, names: Mapping[str, Any]) -> str:
     """The title of `parser.add_argument_group("title")`; empty for any other expression."""
-    if not isinstance(made, ast.Call) or not dotted(made.func).endswith(".add_argument_group"):
+    if not isinstance(value, ast.Call) or not dotted_name(value.func).endswith(
+        ".add_argument_group"
+    ):
         return ""
-    titles = [*made.args[:1], *(one.value for one in made.keywords if one.arg == "title")]
+    titles = [
+        *value.args[:1],
+        *(keyword.value for keyword in value.keywords if keyword.arg == "title"),
+    ]
     title = value_of(titles[0], names) if titles else ""
     return title if isinstance(title, str) else ""
 
@@ -122,7 +131,7 @@ def _group(made: ast.expr, names: Mapping[str, Any]) -> str:
 def _is_main(node: ast.stmt) -> bool:
     """Whether it is `if __name__ == "__main__"`."""
     test = node.test if isinstance(node, ast.If) else None
-    return isinstance(test, ast.Compare) and dotted(test.left) == "__name__"
+    return isinstance(test, ast.Compare) and dotted_name(test.left) == "__name__"
 
 
 def _turns(node: ast.For, names: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -135,20 +144,20 @@ def _turns(node: ast.For, names: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if isinstance(node.target, ast.Name):
             yield {node.target.id: value}
         elif isinstance(node.target, ast.Tuple) and isinstance(value, list):
-            targets = [one.id for one in node.target.elts if isinstance(one, ast.Name)]
+            targets = [target.id for target in node.target.elts if isinstance(target, ast.Name)]
             yield dict(zip(targets, value, strict=False))
 
 
 def _option(call: ast.Call, names: Mapping[str, Any], conditional: bool) -> Declared | None:
-    flags = [value_of(one, names) for one in call.args]
-    if not flags or not all(isinstance(one, str) for one in flags):
+    flags = [value_of(word, names) for word in call.args]
+    if not flags or not all(isinstance(word, str) for word in flags):
         return None
-    given = {one.arg: one.value for one in call.keywords if one.arg}
+    given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     action = value_of(given.get("action"), names) if "action" in given else ""
-    by_name = dotted(given.get("action")).rpartition(".")[2]
+    by_name = dotted_name(given.get("action")).rpartition(".")[2]
     if action in ("version", "help"):
         return None
-    long = [one for one in flags if one.startswith("--")]
+    long = [word for word in flags if word.startswith("--")]
     positional = not flags[0].startswith("-")
     option = "" if positional else (long or flags)[0]
     dest = value_of(given.get("dest"), names) if "dest" in given else UNKNOWN
@@ -168,7 +177,7 @@ def _option(call: ast.Call, names: Mapping[str, Any], conditional: bool) -> Decl
         kind = kind if several == "?" else "list"
     elif action in ("count", "store_const", "append_const"):
         kind = "other"
-    if dotted(given.get("type")) == "bool":
+    if dotted_name(given.get("type")) == "bool":
         kind = "bool"
         notes.append(Message("scan.type_bool", {"name": name}))
     required = value_of(given.get("required"), names) is True if "required" in given else False
@@ -195,36 +204,36 @@ def _option(call: ast.Call, names: Mapping[str, Any], conditional: bool) -> Decl
 
 def _kind(given: Mapping[str, ast.expr], default: Any) -> Kind:
     """The kind by `type=`, else by the default."""
-    named = dotted(given.get("type")).rpartition(".")[2]
+    named = dotted_name(given.get("type")).rpartition(".")[2]
     if named in _KINDS:
         return _KINDS[named]
     if "bool" in named.lower():  # str2bool and its relatives
         return "bool"
     if "type" in given and not named:  # lambda x: int(x)
         return kind_of(default)
-    found = kind_of(default)
-    return "str" if found == "other" and "type" not in given else found
+    kind = kind_of(default)
+    return "str" if kind == "other" and "type" not in given else kind
 
 
 def _set_defaults(source: Source, names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """What `parser.set_defaults(lr=0.1)` gives."""
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and dotted(node.func).endswith(".set_defaults"):
-            for one in node.keywords:
-                value = value_of(one.value, names)
-                if one.arg and value is not UNKNOWN:
-                    yield one.arg, value
+        if isinstance(node, ast.Call) and dotted_name(node.func).endswith(".set_defaults"):
+            for keyword in node.keywords:
+                value = value_of(keyword.value, names)
+                if keyword.arg and value is not UNKNOWN:
+                    yield keyword.arg, value
 
 
 def _subcommands(source: Source) -> dict[str, str]:
     """The variables that hold the parser of a subcommand."""
-    found: dict[str, str] = {}
+    commands: dict[str, str] = {}
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
             continue
-        if dotted(node.value.func).endswith(".add_parser") and node.value.args:
+        if dotted_name(node.value.func).endswith(".add_parser") and node.value.args:
             command = value_of(node.value.args[0])
             for target in node.targets:
                 if isinstance(target, ast.Name) and isinstance(command, str):
-                    found[target.id] = command
-    return found
+                    commands[target.id] = command
+    return commands

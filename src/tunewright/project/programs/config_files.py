@@ -17,8 +17,8 @@ from tunewright.project.programs.declared import (
     UNKNOWN,
     Declared,
     Source,
-    assigned,
-    dotted,
+    assignments_of,
+    dotted_name,
     kind_of,
     read_source,
     value_of,
@@ -45,12 +45,12 @@ def hydra_options(source: Source) -> Iterator[Declared | Message]:
         if folder is None or name is None:
             yield Message("scan.hydra_not_named", {"path": source.path.name})
             continue
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         notes: list[Message] = []
-        _merge(found, _composed(source.path.parent / folder, name, notes))
+        _merge(values, _compose(source.path.parent / folder, name, notes))
         yield from notes
-        for dotted_name, value in _flat(found):
-            yield Declared(dotted_name, dotted_name, kind_of(value), value)
+        for full_name, value in _flat(values):
+            yield Declared(full_name, full_name, kind_of(value), value)
 
 
 def _hydra_main(source: Source) -> Iterator[tuple[str | None, str | None]]:
@@ -58,37 +58,37 @@ def _hydra_main(source: Source) -> Iterator[tuple[str | None, str | None]]:
         if not isinstance(node, ast.FunctionDef):
             continue
         for decorator in node.decorator_list:
-            if isinstance(decorator, ast.Call) and dotted(decorator.func) == "hydra.main":
-                given = {one.arg: one.value for one in decorator.keywords}
+            if isinstance(decorator, ast.Call) and dotted_name(decorator.func) == "hydra.main":
+                given = {keyword.arg: keyword.value for keyword in decorator.keywords}
                 places = [
-                    value_of(given[key] if key in given else _placed(decorator, at))
+                    value_of(given[key] if key in given else _argument(decorator, at))
                     for at, key in enumerate(("config_path", "config_name"))
                 ]
-                folder, name = (one if isinstance(one, str) else None for one in places)
+                folder, name = (word if isinstance(word, str) else None for word in places)
                 yield folder, name
 
 
-def _placed(call: ast.Call, at: int) -> ast.expr | None:
+def _argument(call: ast.Call, at: int) -> ast.expr | None:
     return call.args[at] if at < len(call.args) else None
 
 
-def _composed(folder: Path, name: str, notes: list[Message], depth: int = 0) -> dict[str, Any]:
+def _compose(folder: Path, name: str, notes: list[Message], depth: int = 0) -> dict[str, Any]:
     """A file with the files of its `defaults` list merged in, as Hydra does."""
     path = folder / (name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
     data = _yaml(path, notes)
     if not isinstance(data, dict) or depth > _DEEPEST:
         return {}
-    own = {key: value for key, value in data.items() if key not in ("defaults", "hydra")}
+    entries = {key: value for key, value in data.items() if key not in ("defaults", "hydra")}
     listed = data.get("defaults")
-    made: dict[str, Any] = {}
+    composed: dict[str, Any] = {}
     placed = False
     for entry in listed if isinstance(listed, list) else ():
         if entry == "_self_":
-            _merge(made, own)
+            _merge(composed, entries)
             placed = True
             continue
         if isinstance(entry, str):
-            _merge(made, _composed(folder, entry, notes, depth + 1))
+            _merge(composed, _compose(folder, entry, notes, depth + 1))
             continue
         if not isinstance(entry, dict):
             continue
@@ -101,16 +101,16 @@ def _composed(folder: Path, name: str, notes: list[Message], depth: int = 0) -> 
             inner_folder = folder / group_name
             if optional and not (inner_folder / f"{chosen}.yaml").exists():
                 continue
-            inner = _composed(inner_folder, chosen, notes, depth + 1)
+            inner = _compose(inner_folder, chosen, notes, depth + 1)
             keys = (package or group_name).replace("/", ".").split(".")
             if _is_global(inner_folder / f"{chosen}.yaml") or package == "_global_":
                 keys = []
             for key in reversed(keys):
                 inner = {key: inner}
-            _merge(made, inner)
+            _merge(composed, inner)
     if not placed:
-        _merge(made, own)
-    return made
+        _merge(composed, entries)
+    return composed
 
 
 def _is_global(path: Path) -> bool:
@@ -182,9 +182,11 @@ def absl_options(source: Source) -> Iterator[Declared | Message]:
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Call):
             continue
-        called = dotted(node.func).rpartition(".")[2]
-        values = [value_of(one, source.constants) for one in node.args]
-        given = {one.arg: value_of(one.value, source.constants) for one in node.keywords}
+        called = dotted_name(node.func).rpartition(".")[2]
+        values = [value_of(word, source.constants) for word in node.args]
+        given = {
+            keyword.arg: value_of(keyword.value, source.constants) for keyword in node.keywords
+        }
         name = values[0] if values else given.get("name")
         if not isinstance(name, str):
             continue
@@ -211,7 +213,7 @@ def absl_options(source: Source) -> Iterator[Declared | Message]:
 def _config_file(source: Source, name: str, default: Any) -> Iterator[Declared | Message]:
     folder = source.path.parent
     places = [default] if isinstance(default, str) else []
-    places += [f"{one}/default.py" for one in ("configs", "config")]
+    places += [f"{folder_name}/default.py" for folder_name in ("configs", "config")]
     for place in places:
         path = folder / place
         if not path.is_file():
@@ -241,7 +243,7 @@ def _config_dict(source: Source) -> Iterator[tuple[str, Any, int]]:
     names = dict(source.constants)
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target = dotted(node.targets[0])
+            target = dotted_name(node.targets[0])
             root, _, inner = target.partition(".")
             if inner and root in ("config", "cfg", "c"):
                 value = value_of(node.value, names)
@@ -264,79 +266,79 @@ def overridden(source: Source) -> list[Declared]:
     at = next((n for n, node in enumerate(source.tree.body) if _overrides(node)), None)
     if at is None:
         return []
-    found: dict[str, Declared] = {}
+    options: dict[str, Declared] = {}
     for node in source.tree.body[:at]:
-        for name, value in assigned(node):
-            own = value_of(value, source.constants)
-            if name.startswith("_") or isinstance(own, list) or own is None:
+        for name, value in assignments_of(node):
+            known_value = value_of(value, source.constants)
+            if name.startswith("_") or isinstance(known_value, list) or known_value is None:
                 continue
-            known = own is not UNKNOWN
-            plain = own if known else None
+            known = known_value is not UNKNOWN
+            plain = known_value if known else None
             if known or isinstance(value, ast.IfExp):
-                made = Declared(name, f"--{name}", kind_of(plain), plain, known, line=node.lineno)
-                found[name] = source.remarked(made)
-    return list(found.values())
+                option = Declared(name, f"--{name}", kind_of(plain), plain, known, line=node.lineno)
+                options[name] = source.with_remark(option)
+    return list(options.values())
 
 
 def module_options(source: Source) -> list[Declared]:
     """The constants of a program without a command line: of its module, and of a settings class."""
-    found: dict[str, Declared] = {}
-    counted = _changed_later(source)
+    options: dict[str, Declared] = {}
+    counted = _names_set_again(source)
     for node in source.tree.body:
-        for name, value in assigned(node):
-            own = value_of(value, source.constants)
-            if own is UNKNOWN or own is None or _MACHINERY.match(name) or name in counted:
+        for name, value in assignments_of(node):
+            constant = value_of(value, source.constants)
+            if constant is UNKNOWN or constant is None or _MACHINERY.match(name) or name in counted:
                 continue
-            if name in found:
-                found.pop(name)  # set twice: which one counts is not known
+            if name in options:
+                options.pop(name)  # set twice: which one counts is not known
                 continue
-            made = Declared(name, name, kind_of(own), own, line=node.lineno)
-            found[name] = source.remarked(made)
+            option = Declared(name, name, kind_of(constant), constant, line=node.lineno)
+            options[name] = source.with_remark(option)
     for holder in _holders(source):
         for statement in holder.body:
-            for name, value in assigned(statement):
-                own = value_of(value, source.constants)
-                if own is UNKNOWN or own is None:
+            for name, value in assignments_of(statement):
+                constant = value_of(value, source.constants)
+                if constant is UNKNOWN or constant is None:
                     continue
                 full = f"{holder.name}.{name}"
-                made = Declared(full, full, kind_of(own), own, line=statement.lineno)
-                found[full] = source.remarked(made)
-    return list(found.values())
+                option = Declared(full, full, kind_of(constant), constant, line=statement.lineno)
+                options[full] = source.with_remark(option)
+    return list(options.values())
 
 
-def _changed_later(source: Source) -> set[str]:
+def _names_set_again(source: Source) -> set[str]:
     """The names that a loop, a branch or a function changes: counters and sums, no settings."""
-    found: set[str] = set()
+    changed: set[str] = set()
     for statement in source.tree.body:
         for node in ast.walk(statement):
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                found.add(node.target.id)
+                changed.add(node.target.id)
             elif isinstance(node, ast.Global):
-                found.update(node.names)
+                changed.update(node.names)
             elif isinstance(node, ast.For | ast.While) and node in source.tree.body:
-                stored = (one for one in ast.walk(node) if isinstance(one, ast.Name))
-                found.update(one.id for one in stored if isinstance(one.ctx, ast.Store))
-    return found
+                stored = (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+                changed.update(inner.id for inner in stored if isinstance(inner.ctx, ast.Store))
+    return changed
 
 
 def seeds_in_code(source: Source) -> list[int]:
     """The lines that seed a generator with a plain number, which no option changes."""
-    found = []
+    lines = []
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call) and node.args:
-            called = dotted(node.func).rpartition(".")[2]
+            called = dotted_name(node.func).rpartition(".")[2]
             seeds = called in ("manual_seed", "seed", "seed_everything", "set_seed", "PRNGKey")
             if seeds and isinstance(value_of(node.args[0]), int):
-                found.append(node.lineno)
-    return found
+                lines.append(node.lineno)
+    return lines
 
 
 def _overrides(node: ast.stmt) -> bool:
     """Whether a statement lets the command line set globals."""
     text = ""
-    for one in ast.walk(node):
-        if isinstance(one, ast.Call) and dotted(one.func) == "exec":
-            text = ast.unparse(one)
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and dotted_name(inner.func) == "exec":
+            text = ast.unparse(inner)
             if "open(" in text or "read" in text:
                 return True
     if isinstance(node, ast.For):
@@ -347,11 +349,15 @@ def _overrides(node: ast.stmt) -> bool:
 
 def _holders(source: Source) -> Iterator[ast.ClassDef]:
     """The classes whose defaults are the settings: named so, and made without arguments."""
-    made = {
-        dotted(node.func)
+    dictionaries = {
+        dotted_name(node.func)
         for node in ast.walk(source.tree)
         if isinstance(node, ast.Call) and not node.args and not node.keywords
     }
     for node in source.tree.body:
-        if isinstance(node, ast.ClassDef) and node.name in made and _HOLDER.search(node.name):
+        if (
+            isinstance(node, ast.ClassDef)
+            and node.name in dictionaries
+            and _HOLDER.search(node.name)
+        ):
             yield node

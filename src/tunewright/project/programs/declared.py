@@ -58,7 +58,7 @@ class Remarks:
 
     def heading(self, line: int) -> str:
         """The nearest heading above a line, in the same function; empty if there is none."""
-        bound = max((one for one in self.starts if one <= line), default=0)
+        bound = max((start for start in self.starts if start <= line), default=0)
         for above in range(line - 1, max(line - REACH, bound - 1, 0), -1):
             if above in self.headings:
                 return self.headings[above]
@@ -83,11 +83,11 @@ def remarks_of(text: str) -> Remarks:
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
-                own = token.string.strip("#-=* \t")
+                remark = token.string.strip("#-=* \t")
                 if token.start[0] == code:
-                    beside[code] = own
-                elif _LETTERS.search(own) and len(own.split()) <= _MOST_WORDS:
-                    headings[token.start[0]] = own
+                    beside[code] = remark
+                elif _LETTERS.search(remark) and len(remark.split()) <= _MOST_WORDS:
+                    headings[token.start[0]] = remark
             elif token.type == tokenize.NAME and token.string in ("def", "class"):
                 starts.append(token.start[0])
                 code = token.start[0]
@@ -138,25 +138,27 @@ class Source:
         """Its comments."""
         return remarks_of(self.text)
 
-    def remarked(self, own: Declared) -> Declared:
+    def with_remark(self, option: Declared) -> Declared:
         """The option with the heading above its line and the remark beside it."""
-        section = own.section or self.remarks.heading(own.line)
-        return replace(own, section=section, help=own.help or self.remarks.remark(own.line))
+        section = option.section or self.remarks.heading(option.line)
+        return replace(
+            option, section=section, help=option.help or self.remarks.remark(option.line)
+        )
 
     def imports(self) -> dict[str, str]:
         """What each imported name is: `{"DC": "dataclasses.dataclass"}`."""
-        found: dict[str, str] = {}
+        paths: dict[str, str] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
-                for one in node.names:
-                    found[one.asname or one.name.partition(".")[0]] = (
-                        one.name if one.asname else one.name.partition(".")[0]
+                for alias in node.names:
+                    paths[alias.asname or alias.name.partition(".")[0]] = (
+                        alias.name if alias.asname else alias.name.partition(".")[0]
                     )
             elif isinstance(node, ast.ImportFrom):
                 dots = "." * node.level
-                for one in node.names:
-                    found[one.asname or one.name] = f"{dots}{node.module or ''}.{one.name}"
-        return found
+                for alias in node.names:
+                    paths[alias.asname or alias.name] = f"{dots}{node.module or ''}.{alias.name}"
+        return paths
 
 
 def read_source(path: Path) -> Source | Message:
@@ -218,10 +220,10 @@ def value_of(node: ast.expr | None, names: Mapping[str, Any] | None = None) -> A
     if isinstance(node, ast.BinOp):
         return _binary(node, names)
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        items = [value_of(one, names) for one in node.elts[:_MOST_ITEMS]]
-        return UNKNOWN if any(one is UNKNOWN for one in items) else items
+        items = [value_of(item, names) for item in node.elts[:_MOST_ITEMS]]
+        return UNKNOWN if any(item is UNKNOWN for item in items) else items
     if isinstance(node, ast.JoinedStr):
-        return _joined(node, names)
+        return _text_of_f_string(node, names)
     if isinstance(node, ast.Call):
         return _call(node, names)
     return UNKNOWN
@@ -233,40 +235,42 @@ def module_constants(tree: ast.Module) -> dict[str, Any]:
     >>> module_constants(ast.parse("A = 2\\nB = A * 3\\nC: float = 0.5\\nA_DIR = open('x')"))
     {'A': 2, 'B': 6, 'C': 0.5}
     """
-    found: dict[str, Any] = {}
+    constants: dict[str, Any] = {}
     for node in tree.body:
-        for name, value in assigned(node):
-            made = value_of(value, found)
-            if made is UNKNOWN or name in found:
-                found.pop(name, None)
+        for name, value in assignments_of(node):
+            constant = value_of(value, constants)
+            if constant is UNKNOWN or name in constants:
+                constants.pop(name, None)
             else:
-                found[name] = made
-    return found
+                constants[name] = constant
+    return constants
 
 
-def assigned(node: ast.stmt) -> list[tuple[str, ast.expr]]:
+def assignments_of(node: ast.stmt) -> list[tuple[str, ast.expr]]:
     """The names that a statement assigns, each with its expression; `a, b = 1, 2` has two."""
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
         return [(node.target.id, node.value)]
     if not isinstance(node, ast.Assign):
         return []
-    found: list[tuple[str, ast.expr]] = []
+    assignments: list[tuple[str, ast.expr]] = []
     for target in node.targets:
         if isinstance(target, ast.Name):
-            found.append((target.id, node.value))
+            assignments.append((target.id, node.value))
         elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
             pairs = list(zip(target.elts, node.value.elts, strict=False))
             if len(target.elts) == len(node.value.elts):
-                found += [(one.id, value) for one, value in pairs if isinstance(one, ast.Name)]
-    return found
+                assignments += [
+                    (place.id, value) for place, value in pairs if isinstance(place, ast.Name)
+                ]
+    return assignments
 
 
-def dotted(node: ast.AST | None) -> str:
+def dotted_name(node: ast.AST | None) -> str:
     """A name with its dots, `click.option`; empty for any other expression."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        before = dotted(node.value)
+        before = dotted_name(node.value)
         return f"{before}.{node.attr}" if before else ""
     return ""
 
@@ -282,51 +286,54 @@ def _unary(node: ast.UnaryOp, names: Mapping[str, Any]) -> Any:
 
 def _binary(node: ast.BinOp, names: Mapping[str, Any]) -> Any:
     left, right = value_of(node.left, names), value_of(node.right, names)
-    made = _BINARY.get(type(node.op))
-    if made is None or UNKNOWN in (left, right) or not _small(node.op, left, right):
+    operation = _BINARY.get(type(node.op))
+    if operation is None or UNKNOWN in (left, right) or not _small(node.op, left, right):
         return UNKNOWN
     try:
-        found = made(left, right)
+        result = operation(left, right)
     except (ArithmeticError, TypeError, ValueError):
         return UNKNOWN
-    return found if isinstance(found, int | float | str | list) else UNKNOWN
+    return result if isinstance(result, int | float | str | list) else UNKNOWN
 
 
 def _small(operation: ast.operator, left: Any, right: Any) -> bool:
     """Whether the result cannot be huge."""
     if isinstance(operation, ast.Pow):
-        if not all(isinstance(one, int | float) for one in (left, right)) or abs(right) > 1000:
+        if (
+            not all(isinstance(operand, int | float) for operand in (left, right))
+            or abs(right) > 1000
+        ):
             return False
         return isinstance(left, float) or left.bit_length() * max(abs(right), 1) < _MOST_DIGITS
     if isinstance(operation, ast.Mult):
-        sizes = [len(one) for one in (left, right) if isinstance(one, str | list)]
+        sizes = [len(operand) for operand in (left, right) if isinstance(operand, str | list)]
         if sizes:
-            times = [one for one in (left, right) if isinstance(one, int)]
+            times = [operand for operand in (left, right) if isinstance(operand, int)]
             return bool(times) and sizes[0] * abs(times[0]) < _MOST_ITEMS
     if isinstance(operation, ast.Mod) and isinstance(left, str):
         return False
-    whole = [one for one in (left, right) if isinstance(one, int)]
-    texts = [one for one in (left, right) if isinstance(one, str)]
-    short = all(len(one) < _LONGEST_TEXT for one in texts)
-    return short and all(one.bit_length() < _MOST_DIGITS for one in whole)
+    whole = [operand for operand in (left, right) if isinstance(operand, int)]
+    texts = [operand for operand in (left, right) if isinstance(operand, str)]
+    short = all(len(operand) < _LONGEST_TEXT for operand in texts)
+    return short and all(operand.bit_length() < _MOST_DIGITS for operand in whole)
 
 
-def _joined(node: ast.JoinedStr, names: Mapping[str, Any]) -> Any:
-    made = ""
+def _text_of_f_string(node: ast.JoinedStr, names: Mapping[str, Any]) -> Any:
+    joined = ""
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
             inner = value_of(part.value, names)
             if inner is UNKNOWN or part.format_spec is not None:
                 return UNKNOWN
-            made += str(inner)
+            joined += str(inner)
         else:
-            made += str(value_of(part))
-    return made
+            joined += str(value_of(part))
+    return joined
 
 
 def _call(node: ast.Call, names: Mapping[str, Any]) -> Any:
     """`float("inf")`, `int(1e6)`, `Path("out")`: a plain value behind one known name."""
-    called = dotted(node.func).rpartition(".")[2]
+    called = dotted_name(node.func).rpartition(".")[2]
     if len(node.args) != 1 or node.keywords or called not in (*_CASTS, "Path"):
         return UNKNOWN
     inner = value_of(node.args[0], names)

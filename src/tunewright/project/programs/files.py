@@ -46,67 +46,67 @@ def template(read: Read, roles: Sequence[Proposed], given: Sequence[str]) -> Tem
     left as it is.
     """
     inside = {
-        one.name: "{run.seed}" if one.role == "seed" else f"{{{one.name}}}"
-        for one in roles
-        if one.option.passed == "json" and (one.hyperparameter or one.role == "seed")
+        each.name: "{run.seed}" if each.role == "seed" else f"{{{each.name}}}"
+        for each in roles
+        if each.option.passed == "json" and (each.hyperparameter or each.role == "seed")
     }
-    words = [shlex.quote(with_fields(one, inside)) for one in given]
+    words = [shlex.quote(with_fields(each, inside)) for each in given]
     if read.style == "constants":
         at = next(n for n, word in enumerate(given) if word.endswith(".py"))
         words[at:at] = list(_WITH_VALUES)
-    words += [one for one in read.words if one not in given]
+    words += [each for each in read.words if each not in given]
     taken = {word.partition("=")[0] for word in given}
     defaults: dict[str, Any] = {}
     booleans: dict[str, str] = {}
     required: list[str] = []
     passed: set[str] = set()
-    for one in sorted(roles, key=lambda p: bool(p.option.option)):  # those by position first
-        option = one.option
+    for each in sorted(roles, key=lambda p: bool(p.option.option)):  # those by position first
+        option = each.option
         if option.passed == "json":
-            if one.name in inside:
-                passed.add(one.name)
-                defaults |= {} if one.role == "seed" else {one.name: option.value}
+            if each.name in inside:
+                passed.add(each.name)
+                defaults |= {} if each.role == "seed" else {each.name: option.value}
             continue
         if option.option and {option.option, *_spellings(option.option)} & taken:
             continue
-        if one.role in ("seed", "folder"):
-            own = "{run.seed}" if one.role == "seed" else "{run.folder}"
-            words.append(_word(read, one, own))
-            passed.add(one.name)
+        if each.role in ("seed", "folder"):
+            field = "{run.seed}" if each.role == "seed" else "{run.folder}"
+            words.append(_word(read, each, field))
+            passed.add(each.name)
             continue
         if option.required and option.value is None:
-            if option.option or _positional_missing(given, roles, one):
-                required.append(one.name)
-                words.append(_word(read, one, f"{{{one.name}}}"))
-                passed.add(one.name)
+            if option.option or _positional_missing(given, roles, each):
+                required.append(each.name)
+                words.append(_word(read, each, f"{{{each.name}}}"))
+                passed.add(each.name)
             continue
-        if not one.hyperparameter or option.value is None or option.kind == "list":
+        if not each.hyperparameter or option.value is None or option.kind == "list":
             continue
         if option.conditional or not option.option:
             continue
-        if one.reason.facts["part"] == "another seed":
+        if each.reason.facts["part"] == "another seed":
             continue  # no hyperparameter: a round refuses it, so that the program keeps its own
         if isinstance(option.value, bool):
-            spelled = _boolean(read, one)
+            spelled = _boolean(read, each)
             if not spelled:
                 continue
-            booleans[one.name] = spelled
-        words.append(_word(read, one, f"{{{one.name}}}"))
-        defaults[one.name] = option.value
-        passed.add(one.name)
+            booleans[each.name] = spelled
+        words.append(_word(read, each, f"{{{each.name}}}"))
+        defaults[each.name] = option.value
+        passed.add(each.name)
     if read.style == "hydra" and _HYDRA_FOLDER not in taken and not _has_folder(roles):
         words.append(f"{_HYDRA_FOLDER}={{run.folder}}")  # whatever Hydra's programs write
     return Template(" ".join(words), defaults, booleans, tuple(required), frozenset(passed))
 
 
 def _has_folder(roles: Sequence[Proposed]) -> bool:
-    return any(one.role == "folder" for one in roles)
+    return any(proposed.role == "folder" for proposed in roles)
 
 
 def workload_text(
     read: Read,
     roles: Sequence[Proposed],
-    made: Template,
+    command: Template,
     objective: Objective,
     store: str,
     lines: Sequence[str] = (),
@@ -115,7 +115,7 @@ def workload_text(
     text = [
         *_comment(Message("scan.file_header", {"files": read.files, "style": read.style})),
         "[workload]",
-        f"command = {toml_value(made.text)}",
+        f"command = {toml_value(command.text)}",
         f"{'minimize' if objective.minimize else 'maximize'} = {toml_value(objective.metric)}",
         f"store = {toml_value(store)}",
     ]
@@ -123,18 +123,24 @@ def workload_text(
         text += ["", *_comment(note)]
     if lines:
         text += ["", *lines]
-    if made.booleans:
+    if command.booleans:
         text += ["", *_comment(Message("scan.file_booleans"))]
         text += ["[workload.booleans]"]
-        text += [f"{toml_key(n)} = {toml_value(v)}" for n, v in made.booleans.items()]
-    if made.defaults or made.required:
+        text += [f"{toml_key(n)} = {toml_value(v)}" for n, v in command.booleans.items()]
+    if command.defaults or command.required:
         text += ["", *_comment(Message("scan.file_defaults")), "[workload.defaults]"]
-        text += [f"{toml_key(n)} = {toml_value(v)}" for n, v in made.defaults.items()]
-        for name in made.required:
+        text += [f"{toml_key(n)} = {toml_value(v)}" for n, v in command.defaults.items()]
+        for name in command.required:
             text.append(f"# {toml_key(name)} =   # {Message('scan.file_required')}")
-    by_name = {one.name: one for one in roles if one.name in made.passed}
-    means = {one.meaning: name for name, one in by_name.items() if one.meaning not in (None, name)}
-    shrink = [n for n, one in by_name.items() if regularises(n) and one.role == "nuisance"]
+    by_name = {proposed.name: proposed for proposed in roles if proposed.name in command.passed}
+    means = {
+        proposed.meaning: name
+        for name, proposed in by_name.items()
+        if proposed.meaning not in (None, name)
+    }
+    shrink = [
+        n for n, proposed in by_name.items() if regularises(n) and proposed.role == "nuisance"
+    ]
     if means or shrink:
         text += ["", *_comment(Message("scan.file_means")), "[workload.means]"]
         text += [f"{toml_key(str(m))} = {toml_value(n)}" for m, n in means.items()]
@@ -144,16 +150,16 @@ def workload_text(
     if zero:
         text += ["", *_comment(Message("scan.file_off")), "[workload.off]"]
         text += [f"{toml_key(n)} = 0.0" for n in zero]
-    text += ["", *_comment(Message("scan.file_roles")), *_role_lines(roles, made)]
+    text += ["", *_comment(Message("scan.file_roles")), *_role_lines(roles, command)]
     return "\n".join(text) + "\n"
 
 
-def round_text(roles: Sequence[Proposed], made: Template, trials: int) -> str:
+def round_text(roles: Sequence[Proposed], command: Template, trials: int) -> str:
     """A first round: the most important nuisance hyperparameters, everything else fixed."""
-    ranged = [(one, proposed_range(one)) for one in _nuisance(roles, made)]
-    searched = [(one, own) for one, own in ranged if own is not None]
+    ranged = [(proposed, proposed_range(proposed)) for proposed in _nuisance(roles, command)]
+    searched = [(proposed, range) for proposed, range in ranged if range is not None]
     paid = dimensions_for(trials)
-    names = [one.name for one, _ in searched[:paid]]
+    names = [proposed.name for proposed, _ in searched[:paid]]
     text = [
         *_comment(Message("scan.round_header", {"trials": trials, "paid": paid})),
         f"goal = {toml_value(Message('scan.round_goal', {'names': names}).text)}",
@@ -162,55 +168,63 @@ def round_text(roles: Sequence[Proposed], made: Template, trials: int) -> str:
         *_comment(Message("scan.round_scientific")),
         "[scientific]",
     ]
-    for one in roles:
-        if one.role == "scientific" and one.name in made.passed:
-            values = list(one.option.choices) or [one.option.value]
-            text.append(f"# {toml_key(one.name)} = {toml_value(values)}")
+    for proposed in roles:
+        if proposed.role == "scientific" and proposed.name in command.passed:
+            values = list(proposed.option.choices) or [proposed.option.value]
+            text.append(f"# {toml_key(proposed.name)} = {toml_value(values)}")
     text += ["", *_comment(Message("scan.round_nuisance")), "[nuisance]"]
-    for at, (one, own) in enumerate(searched):
+    for at, (proposed, range) in enumerate(searched):
         mark = "" if at < paid else "# "
-        text.append(f"{mark}{toml_key(one.name)} = {toml_value(declaration_data(own))}")
-    fixed = [one for one in roles if one.role == "fixed" and one.name in made.passed]
+        text.append(f"{mark}{toml_key(proposed.name)} = {toml_value(declaration_data(range))}")
+    fixed = [
+        proposed
+        for proposed in roles
+        if proposed.role == "fixed" and proposed.name in command.passed
+    ]
     text += ["", *_comment(Message("scan.round_fixed")), "[fixed]"]
-    for one in fixed:
-        if one.option.value is not None:
-            text.append(f"{toml_key(one.name)} = {toml_value(one.option.value)}")
+    for proposed in fixed:
+        if proposed.option.value is not None:
+            text.append(f"{toml_key(proposed.name)} = {toml_value(proposed.option.value)}")
     return "\n".join(text) + "\n"
 
 
-def _nuisance(roles: Sequence[Proposed], made: Template) -> list[Proposed]:
+def _nuisance(roles: Sequence[Proposed], command: Template) -> list[Proposed]:
     """The nuisance hyperparameters of the command, the most important first."""
 
-    def rank(one: Proposed) -> int:
-        return _ORDER.index(one.meaning) if one.meaning in _ORDER else len(_ORDER)
+    def rank(proposed: Proposed) -> int:
+        return _ORDER.index(proposed.meaning) if proposed.meaning in _ORDER else len(_ORDER)
 
-    own = [one for one in roles if one.role == "nuisance" and one.name in made.passed]
-    return sorted(own, key=rank)
+    passed = [each for each in roles if each.role == "nuisance" and each.name in command.passed]
+    return sorted(passed, key=rank)
 
 
-def _role_lines(roles: Sequence[Proposed], made: Template) -> Iterator[str]:
+def _role_lines(roles: Sequence[Proposed], command: Template) -> Iterator[str]:
     """Every option with its role and the reason, as comments; options alike share a line."""
     alike: dict[tuple[str, str, bool], list[str]] = {}
-    for one in roles:
-        key = (one.role, str(one.reason.facts["part"]), one.name in made.passed)
-        alike.setdefault(key, []).append(one.name)
+    for proposed in roles:
+        key = (proposed.role, str(proposed.reason.facts["part"]), proposed.name in command.passed)
+        alike.setdefault(key, []).append(proposed.name)
     for (role, part, passed), names in alike.items():
         facts = {"role": role, "part": part, "passed": passed, "names": names}
         yield from _comment(Message("scan.role_line", facts))
 
 
-def _word(read: Read, one: Proposed, value: str) -> str:
-    option = one.option.option
-    if one.option.passed == "pair" and value.startswith("{") and one.option.kind == "bool":
+def _word(read: Read, proposed: Proposed, value: str) -> str:
+    option = proposed.option.option
+    if (
+        proposed.option.passed == "pair"
+        and value.startswith("{")
+        and proposed.option.kind == "bool"
+    ):
         return value  # the two words are the pair
     if not option:
         return value
     return f"{option}={value}"
 
 
-def _boolean(read: Read, one: Proposed) -> str:
+def _boolean(read: Read, proposed: Proposed) -> str:
     """How the program takes true and false for this option; empty if it cannot be passed."""
-    option = one.option
+    option = proposed.option
     if option.passed == "flag":
         return "flag"
     if option.passed == "pair":
@@ -220,12 +234,14 @@ def _boolean(read: Read, one: Proposed) -> str:
     return "True/False" if read.style in ("configurator", "constants", "fire") else "true/false"
 
 
-def _positional_missing(given: Sequence[str], roles: Sequence[Proposed], one: Proposed) -> bool:
+def _positional_missing(
+    given: Sequence[str], roles: Sequence[Proposed], proposed: Proposed
+) -> bool:
     """Whether the given words lack this argument by position."""
     script = next((n for n, word in enumerate(given) if word.endswith(".py")), len(given) - 1)
     there = [word for word in given[script + 1 :] if not word.startswith("-")]
-    places = [own.name for own in roles if not own.option.option]
-    return places.index(one.name) >= len(there)
+    places = [other.name for other in roles if not other.option.option]
+    return places.index(proposed.name) >= len(there)
 
 
 def _spellings(option: str) -> tuple[str, str]:

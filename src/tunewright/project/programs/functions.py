@@ -21,7 +21,7 @@ from tunewright.project.programs.declared import (
     Declared,
     Kind,
     Source,
-    dotted,
+    dotted_name,
     kind_of,
     module_constants,
     read_source,
@@ -73,7 +73,7 @@ def classes_of(sources: list[Source]) -> Classes:
     return Classes(known, imported)
 
 
-def _found_class(name: str, classes: Classes) -> tuple[ast.ClassDef, Source] | Message | None:
+def _find_class(name: str, classes: Classes) -> tuple[ast.ClassDef, Source] | Message | None:
     """A class of the program or of a library that is installed; a message where it is not."""
     plain = name.rpartition(".")[2]
     if plain in classes.known:
@@ -97,32 +97,40 @@ def fields_of(
     name: str, classes: Classes, prefix: str = "", depth: int = 0
 ) -> Iterator[Declared | Message]:
     """The fields of a dataclass and of those it inherits or holds, as options without dashes."""
-    found = _found_class(name, classes)
-    if found is None or isinstance(found, Message) or depth > _DEEPEST:
-        if isinstance(found, Message):
-            yield found
+    place = _find_class(name, classes)
+    if place is None or isinstance(place, Message) or depth > _DEEPEST:
+        if isinstance(place, Message):
+            yield place
         return
-    node, source = found
+    node, source = place
     names = {**source.constants, **module_constants(ast.Module(node.body, []))}
     inherited: dict[str, Declared | Message] = {}
     beside = classes_of([source, *_beside(source)])
-    own = Classes({**beside.known, **classes.known}, classes.imported)
+    both = Classes({**beside.known, **classes.known}, classes.imported)
     for base in node.bases:
-        base_classes = Classes(own.known, {**source.imports(), **classes.imported})
-        for one in fields_of(dotted(base), base_classes, prefix, depth + 1):
-            inherited[one.name if isinstance(one, Declared) else one.code] = one
+        base_classes = Classes(both.known, {**source.imports(), **classes.imported})
+        for inherited_field in fields_of(dotted_name(base), base_classes, prefix, depth + 1):
+            inherited[
+                inherited_field.name
+                if isinstance(inherited_field, Declared)
+                else inherited_field.code
+            ] = inherited_field
     for statement in node.body:
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
         named = statement.target.id
         if "ClassVar" in ast.unparse(statement.annotation):
             continue
-        nested = _nested(statement, own)
+        nested = _nested(statement, both)
         if nested:
-            for one in fields_of(nested, own, f"{prefix}{named}.", depth + 1):
-                inherited[one.name if isinstance(one, Declared) else one.code] = one
+            for inherited_field in fields_of(nested, both, f"{prefix}{named}.", depth + 1):
+                inherited[
+                    inherited_field.name
+                    if isinstance(inherited_field, Declared)
+                    else inherited_field.code
+                ] = inherited_field
             continue
-        inherited[f"{prefix}{named}"] = source.remarked(_field(statement, prefix + named, names))
+        inherited[f"{prefix}{named}"] = source.with_remark(_field(statement, prefix + named, names))
     yield from inherited.values()
 
 
@@ -140,7 +148,7 @@ def _is_dataclass(node: ast.ClassDef) -> bool:
     """Whether a class is decorated as a dataclass."""
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if dotted(called) in _DATACLASS or dotted(called).endswith("dataclass"):
+        if dotted_name(called) in _DATACLASS or dotted_name(called).endswith("dataclass"):
             return True
     return False
 
@@ -158,11 +166,11 @@ def _kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, .
         except SyntaxError:
             return "other", ()
     if isinstance(annotation, ast.BinOp):  # X | None
-        parts = [_kind_of_annotation(one) for one in (annotation.left, annotation.right)]
-        known = [one for one in parts if one[0] != "other"]
+        parts = [_kind_of_annotation(part) for part in (annotation.left, annotation.right)]
+        known = [part for part in parts if part[0] != "other"]
         return known[0] if known else ("other", ())
     if isinstance(annotation, ast.Subscript):
-        outer = dotted(annotation.value).rpartition(".")[2]
+        outer = dotted_name(annotation.value).rpartition(".")[2]
         inner = annotation.slice
         if outer == "Literal":
             values = value_of(inner) if isinstance(inner, ast.Tuple) else [value_of(inner)]
@@ -170,11 +178,11 @@ def _kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, .
             return (kind_of(plain[0]) if plain else "other"), tuple(plain)
         if outer in ("Optional", "Annotated", "Union", "Final"):
             several = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-            parts = [_kind_of_annotation(one) for one in several]
-            known = [one for one in parts if one[0] != "other"]
+            parts = [_kind_of_annotation(part) for part in several]
+            known = [part for part in parts if part[0] != "other"]
             return known[0] if known else ("other", ())
         return ("list" if outer in _LISTS else "other"), ()
-    named = dotted(annotation).rpartition(".")[2]
+    named = dotted_name(annotation).rpartition(".")[2]
     if named in _LISTS:
         return "list", ()
     return _KINDS.get(named, "str" if named == "Path" else "other"), ()
@@ -182,7 +190,7 @@ def _kind_of_annotation(annotation: ast.expr | None) -> tuple[Kind, tuple[Any, .
 
 def _nested(statement: ast.AnnAssign, classes: Classes) -> str:
     """The dataclass that a field holds, or nothing."""
-    named = dotted(statement.annotation).rpartition(".")[2]
+    named = dotted_name(statement.annotation).rpartition(".")[2]
     if named in classes.known and _is_dataclass(classes.known[named][0]):
         return named
     return ""
@@ -190,31 +198,36 @@ def _nested(statement: ast.AnnAssign, classes: Classes) -> str:
 
 def _field(statement: ast.AnnAssign, name: str, names: Mapping[str, Any]) -> Declared:
     kind, choices = _kind_of_annotation(statement.annotation)
-    own = Declared(name, name, kind, choices=choices, line=statement.lineno)
+    option = Declared(name, name, kind, choices=choices, line=statement.lineno)
     value = statement.value
     if value is None:
-        return replace(own, required=True)
-    if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in ("field", "Field"):
-        given = {one.arg: one.value for one in value.keywords if one.arg}
+        return replace(option, required=True)
+    if isinstance(value, ast.Call) and dotted_name(value.func).rpartition(".")[2] in (
+        "field",
+        "Field",
+    ):
+        given = {keyword.arg: keyword.value for keyword in value.keywords if keyword.arg}
         text, inside = UNKNOWN, given.get("metadata")
         if isinstance(inside, ast.Dict):
             pairs = zip(inside.keys, inside.values, strict=True)
             metadata = {value_of(k): v for k, v in pairs if k is not None}
             text = value_of(metadata.get("help"), names)
             listed = value_of(metadata.get("choices"), names)
-            own = replace(own, choices=tuple(listed)) if isinstance(listed, list) else own
-        own = replace(own, help=text if isinstance(text, str) else "")
+            option = replace(option, choices=tuple(listed)) if isinstance(listed, list) else option
+        option = replace(option, help=text if isinstance(text, str) else "")
         if "default" not in given:
-            made = "default_factory" in given
-            return replace(own, required=not made, known=not made)
+            from_factory = "default_factory" in given
+            return replace(option, required=not from_factory, known=not from_factory)
         value = given["default"]
     default = value_of(value, names)
     if default is UNKNOWN:
-        return replace(own, known=False)
-    found = kind_of(default)
-    if own.kind == "float" and found == "int":
+        return replace(option, known=False)
+    kind_of_default = kind_of(default)
+    if option.kind == "float" and kind_of_default == "int":
         default = float(default)
-    return replace(own, default=default, kind=own.kind if own.kind != "other" else found)
+    return replace(
+        option, default=default, kind=option.kind if option.kind != "other" else kind_of_default
+    )
 
 
 def functions_of(source: Source) -> Iterator[Function]:
@@ -226,35 +239,35 @@ def functions_of(source: Source) -> Iterator[Function]:
 
 def click_options(source: Source) -> list[Declared]:
     """The options of click's decorators, in the order a reader sees them."""
-    found: dict[str, Declared] = {}
+    options: dict[str, Declared] = {}
     for function in functions_of(source):
         for decorator in function.decorator_list:
             if not isinstance(decorator, ast.Call):
                 continue
-            called = dotted(decorator.func).rpartition(".")[2]
+            called = dotted_name(decorator.func).rpartition(".")[2]
             if called in ("option", "argument"):
-                own = _click(decorator, called == "argument", source.constants)
-                if own is not None:
-                    found.setdefault(own.name, own)
-    return list(found.values())
+                option = _click(decorator, called == "argument", source.constants)
+                if option is not None:
+                    options.setdefault(option.name, option)
+    return list(options.values())
 
 
 def typer_options(source: Source) -> list[Declared]:
     """The parameters of typer's commands: `@app.command()`, or the function of `typer.run`."""
     run = {
-        dotted(node.args[0])
+        dotted_name(node.args[0])
         for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and dotted(node.func) == "typer.run" and node.args
+        if isinstance(node, ast.Call) and dotted_name(node.func) == "typer.run" and node.args
     }
     commands = [f for f in functions_of(source) if f.name in run or _typer_command(f)]
     named = [f for f in commands if f.name in ("train", "main", "fit", "run")]
     if len(commands) > 1 and named:
         commands = named[:1]
-    found: list[Declared] = []
+    options: list[Declared] = []
     for function in commands[:1]:
-        for own in parameters(function, source.constants):
-            found.append(_of_typer(own, function, source.constants))
-    return found
+        for option in parameters(function, source.constants):
+            options.append(_of_typer(option, function, source.constants))
+    return options
 
 
 def parameters(function: Function, names: Mapping[str, Any], skip: int = 0) -> Iterator[Declared]:
@@ -263,37 +276,37 @@ def parameters(function: Function, names: Mapping[str, Any], skip: int = 0) -> I
     placed = [*arguments.posonlyargs, *arguments.args]
     lacking = len(placed) - len(arguments.defaults)
     pairs: list[tuple[ast.arg, ast.expr | None]] = [
-        (one, arguments.defaults[at - lacking] if at >= lacking else None)
-        for at, one in enumerate(placed)
+        (parameter, arguments.defaults[at - lacking] if at >= lacking else None)
+        for at, parameter in enumerate(placed)
     ][skip:]
     pairs += list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
-    for one, given in pairs:
-        kind, choices = _kind_of_annotation(one.annotation)
+    for parameter, given in pairs:
+        kind, choices = _kind_of_annotation(parameter.annotation)
         default = None if given is None else value_of(given, names)
         if kind == "other" and default is not UNKNOWN:
             kind = kind_of(default)
         if kind == "float" and type(default) is int:
             default = float(default)
         yield Declared(
-            one.arg,
-            one.arg,
+            parameter.arg,
+            parameter.arg,
             kind,
             None if default is UNKNOWN else default,
             default is not UNKNOWN,
             choices,
             required=given is None,
-            line=one.lineno,
+            line=parameter.lineno,
         )
 
 
 def _click(call: ast.Call, positional: bool, names: Mapping[str, Any]) -> Declared | None:
-    words = [one for one in (value_of(a, names) for a in call.args) if isinstance(one, str)]
+    words = [word for word in (value_of(a, names) for a in call.args) if isinstance(word, str)]
     if not words:
         return None
-    given = {one.arg: one.value for one in call.keywords if one.arg}
-    flags = [one for one in words if one.startswith("-")]
-    plain = [one for one in words if not one.startswith("-")]
-    long = [one for one in flags if one.startswith("--")]
+    given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    flags = [word for word in words if word.startswith("-")]
+    plain = [word for word in words if not word.startswith("-")]
+    long = [word for word in flags if word.startswith("--")]
     option, off, passed = (long or flags or [""])[0], "", "value"
     if "/" in option:
         option, _, off = option.partition("/")
@@ -304,9 +317,9 @@ def _click(call: ast.Call, positional: bool, names: Mapping[str, Any]) -> Declar
     type_, choices = given.get("type"), UNKNOWN
     called = type_.func if isinstance(type_, ast.Call) else type_
     kind = _CLICK_KINDS.get(
-        dotted(called).rpartition(".")[2], kind_of(default) if known else "other"
+        dotted_name(called).rpartition(".")[2], kind_of(default) if known else "other"
     )
-    if isinstance(type_, ast.Call) and dotted(type_.func).endswith("Choice") and type_.args:
+    if isinstance(type_, ast.Call) and dotted_name(type_.func).endswith("Choice") and type_.args:
         choices = value_of(type_.args[0], names)
     if value_of(given.get("is_flag"), names) is True and passed == "value":
         kind, passed = "bool", "flag"
@@ -336,39 +349,39 @@ def _click(call: ast.Call, positional: bool, names: Mapping[str, Any]) -> Declar
 def _typer_command(function: Function) -> bool:
     for decorator in function.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if dotted(called).endswith((".command", ".callback")):
+        if dotted_name(called).endswith((".command", ".callback")):
             return True
     return False
 
 
-def _of_typer(own: Declared, function: Function, names: Mapping[str, Any]) -> Declared:
+def _of_typer(option: Declared, function: Function, names: Mapping[str, Any]) -> Declared:
     """A parameter as typer makes an option of it: dashes, and `--x/--no-x` for a boolean."""
-    call = _typer_call(own.name, function)
+    call = _typer_call(option.name, function)
     given = [] if call is None else list(call.args)
-    default, required = own.default, own.required
-    if call is not None and _is_default(own.name, function, call):
+    default, required = option.default, option.required
+    if call is not None and _is_default(option.name, function, call):
         first = given.pop(0) if given else None
         if isinstance(first, ast.Constant) and first.value is Ellipsis:
             default, required, known = None, True, True
         else:
             default = value_of(first, names) if first is not None else None
             required, known = first is None, default is not UNKNOWN
-        own = replace(own, default=default if known else None, known=known, required=required)
-    flags = [one for one in (value_of(a, names) for a in given) if isinstance(one, str)]
-    flags = [one for one in flags if one.startswith("--")]
-    spelled = flags[0] if flags else f"--{own.name.replace('_', '-')}"
+        option = replace(option, default=default if known else None, known=known, required=required)
+    flags = [word for word in (value_of(a, names) for a in given) if isinstance(word, str)]
+    flags = [word for word in flags if word.startswith("--")]
+    spelled = flags[0] if flags else f"--{option.name.replace('_', '-')}"
     positional = (required and call is None) or (
-        call is not None and dotted(call.func).endswith("Argument")
+        call is not None and dotted_name(call.func).endswith("Argument")
     )
-    if own.kind == "float" and type(own.default) is int:
-        own = replace(own, default=float(own.default))
-    if own.kind == "other" and own.default is not None:
-        own = replace(own, kind=kind_of(own.default))
-    if own.kind == "bool":
+    if option.kind == "float" and type(option.default) is int:
+        option = replace(option, default=float(option.default))
+    if option.kind == "other" and option.default is not None:
+        option = replace(option, kind=kind_of(option.default))
+    if option.kind == "bool":
         on, _, off = spelled.partition("/")
         off = off or ("" if flags else f"--no-{on.removeprefix('--')}")
-        return replace(own, option=on, off_option=off, passed="pair" if off else "flag")
-    return replace(own, option="" if positional else spelled)
+        return replace(option, option=on, off_option=off, passed="pair" if off else "flag")
+    return replace(option, option="" if positional else spelled)
 
 
 def _typer_call(name: str, function: Function) -> ast.Call | None:
@@ -376,18 +389,18 @@ def _typer_call(name: str, function: Function) -> ast.Call | None:
     arguments = function.args
     placed = [*arguments.posonlyargs, *arguments.args]
     defaults: dict[str, ast.expr | None] = dict(
-        zip((one.arg for one in placed[::-1]), arguments.defaults[::-1], strict=False)
+        zip((parameter.arg for parameter in placed[::-1]), arguments.defaults[::-1], strict=False)
     )
     defaults |= {
-        one.arg: given
-        for one, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        parameter.arg: given
+        for parameter, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     }
-    for one in [*placed, *arguments.kwonlyargs]:
-        if one.arg != name:
+    for parameter in [*placed, *arguments.kwonlyargs]:
+        if parameter.arg != name:
             continue
-        inside = list(ast.walk(one.annotation)) if one.annotation is not None else []
+        inside = list(ast.walk(parameter.annotation)) if parameter.annotation is not None else []
         for node in (defaults.get(name), *inside):
-            called = dotted(node.func) if isinstance(node, ast.Call) else ""
+            called = dotted_name(node.func) if isinstance(node, ast.Call) else ""
             if called.rpartition(".")[2] in ("Option", "Argument"):
                 assert isinstance(node, ast.Call)
                 return node
@@ -397,4 +410,4 @@ def _typer_call(name: str, function: Function) -> ast.Call | None:
 def _is_default(name: str, function: Function, call: ast.Call) -> bool:
     """Whether the call stands as the default, not inside Annotated."""
     arguments = function.args
-    return any(call is one for one in (*arguments.defaults, *arguments.kw_defaults))
+    return any(call is default for default in (*arguments.defaults, *arguments.kw_defaults))

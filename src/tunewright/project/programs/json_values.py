@@ -24,9 +24,9 @@ def default_words(options: Iterable[Declared], given: Collection[str]) -> list[s
     """The JSON options that are not given, with the object that the program has by default."""
     taken = {word.partition("=")[0] for word in given}
     return [
-        f"{one.option}={one.value}"
-        for one in options
-        if one.option and one.option not in taken and _dictionary(str(one.value or ""))
+        f"{option.option}={option.value}"
+        for option in options
+        if option.option and option.option not in taken and _dictionary(str(option.value or ""))
     ]
 
 
@@ -36,13 +36,13 @@ def json_values(given: Iterable[str], besides: Collection[str]) -> tuple[Declare
     >>> [(own.name, own.value) for own in json_values(['--hparams={"lr": 0.1, "net": "mlp"}'], ())]
     [('lr', 0.1)]
     """
-    found: dict[str, Declared] = {}
+    options: dict[str, Declared] = {}
     for word in given:
         for name, value in (_dictionary(word[max(0, word.find("{")) :]) or {}).items():
             kind = _KINDS.get(type(value))
-            if kind and _NAME.fullmatch(name) and name not in (*besides, *found):
-                found[name] = Declared(name, "", kind, value, passed="json")
-    return tuple(found.values())
+            if kind and _NAME.fullmatch(name) and name not in (*besides, *options):
+                options[name] = Declared(name, "", kind, value, passed="json")
+    return tuple(options.values())
 
 
 def with_fields(word: str, fields: Mapping[str, str]) -> str:
@@ -52,12 +52,12 @@ def with_fields(word: str, fields: Mapping[str, str]) -> str:
     '--hparams={{"lr": {lr}, "net": "mlp"}}'
     """
     at = max(0, word.find("{"))
-    own = _dictionary(word[at:]) or {}
-    if not fields.keys() & own.keys():
+    dictionary = _dictionary(word[at:]) or {}
+    if not fields.keys() & dictionary.keys():
         return word.replace("{", "{{").replace("}", "}}")
     pairs = [
         f"{_plain(name)}: {fields[name] if name in fields else _plain(value)}"
-        for name, value in own.items()
+        for name, value in dictionary.items()
     ]
     return f"{word[:at]}{{{{{', '.join(pairs)}}}}}"
 
@@ -66,13 +66,13 @@ def json_notes(options: Iterable[Declared], given: Sequence[str]) -> list[Messag
     """Which options take a JSON object whose keys only the user knows."""
     taken = {word.partition("=")[0] for word in given}
     return [
-        Message("scan.json_option", {"option": one.option})
-        for one in options
-        if one.option not in taken
-        and one.kind == "str"
-        and not one.value
-        and _HELP.search(one.help)
-        and not _FILE.search(one.help)
+        Message("scan.json_option", {"option": option.option})
+        for option in options
+        if option.option not in taken
+        and option.kind == "str"
+        and not option.value
+        and _HELP.search(option.help)
+        and not _FILE.search(option.help)
     ]
 
 

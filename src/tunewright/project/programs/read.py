@@ -25,8 +25,8 @@ from tunewright.project.programs.config_files import (
 from tunewright.project.programs.declared import (
     Declared,
     Source,
-    assigned,
-    dotted,
+    assignments_of,
+    dotted_name,
     read_source,
     value_of,
 )
@@ -77,26 +77,26 @@ def read_program(script: Path) -> Read:
     if isinstance(first, Message):
         return Read("none", (), notes=(first,))
     sources, notes = _with_imports(first)
-    imported = [name for one in sources for name in one.imports().values()]
+    imported = [name for source in sources for name in source.imports().values()]
     return replace(_options(first, sources, notes), adapter=adapter_note(imported))
 
 
 def _options(first: Source, sources: list[Source], notes: list[Message]) -> Read:
     classes = classes_of(sources)
-    files = tuple(one.path.name for one in sources)
+    files = tuple(source.path.name for source in sources)
     for reader in (_hydra, _absl, _dataclasses, _lightning, _click, _typer, _argparse, _fire):
         read = reader(sources, classes)
         if read is not None and read.options:
             seeds = _seed_notes(first, read.options)
             return replace(read, notes=(*notes, *read.notes, *seeds), files=files)
-    if own := overridden(first):
-        seeds = _seed_notes(first, own)
-        return Read("configurator", tuple(own), notes=(*notes, *seeds), files=files)
-    own = module_options(first)
-    style: Style = "constants" if own else "none"
-    notes += [] if own else [Message("scan.nothing_found", {"path": first.path.name})]
-    notes += _seed_notes(first, own)
-    return Read(style, tuple(own), notes=tuple(notes), files=files)
+    if options := overridden(first):
+        seeds = _seed_notes(first, options)
+        return Read("configurator", tuple(options), notes=(*notes, *seeds), files=files)
+    options = module_options(first)
+    style: Style = "constants" if options else "none"
+    notes += [] if options else [Message("scan.nothing_found", {"path": first.path.name})]
+    notes += _seed_notes(first, options)
+    return Read(style, tuple(options), notes=tuple(notes), files=files)
 
 
 def _with_imports(first: Source) -> tuple[list[Source], list[Message]]:
@@ -104,9 +104,9 @@ def _with_imports(first: Source) -> tuple[list[Source], list[Message]]:
     sources, notes, seen = [first], list[Message](), {first.path.resolve()}
     at = 0
     while at < len(sources) and len(sources) < _MOST_FILES:
-        own = sources[at]
+        source = sources[at]
         at += 1
-        for path in _local(own, first.path.parent):
+        for path in _local(source, first.path.parent):
             if path.resolve() in seen or len(sources) >= _MOST_FILES:
                 continue
             seen.add(path.resolve())
@@ -120,7 +120,7 @@ def _with_imports(first: Source) -> tuple[list[Source], list[Message]]:
 
 def _local(source: Source, root: Path, names: Iterable[str] | None = None) -> list[Path]:
     """The files of the program's folder that a file imports, or those of these names."""
-    found: list[Path] = []
+    files: list[Path] = []
     for name in dict.fromkeys(source.imports().values() if names is None else names):
         level = len(name) - len(name.lstrip("."))
         bases = [source.path.parent, root]
@@ -135,10 +135,10 @@ def _local(source: Source, root: Path, names: Iterable[str] | None = None) -> li
                 path = base.joinpath(*parts[:length]) if length > 0 else None
                 if path is None:
                     continue
-                for one in (path.with_suffix(".py"), path / "__init__.py"):
-                    if one.is_file() and one not in found:
-                        found.append(one)
-    return found
+                for file in (path.with_suffix(".py"), path / "__init__.py"):
+                    if file.is_file() and file not in files:
+                        files.append(file)
+    return files
 
 
 def _calls(sources: Iterable[Source], *names: str) -> list[tuple[ast.Call, Source]]:
@@ -147,18 +147,18 @@ def _calls(sources: Iterable[Source], *names: str) -> list[tuple[ast.Call, Sourc
         (node, source)
         for source in sources
         for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in names
+        if isinstance(node, ast.Call) and dotted_name(node.func).rpartition(".")[2] in names
     ]
 
 
-def _split(found: Iterable[Declared | Message]) -> tuple[list[Declared], list[Message]]:
+def _split(entries: Iterable[Declared | Message]) -> tuple[list[Declared], list[Message]]:
     options: dict[str, Declared] = {}
     notes: list[Message] = []
-    for one in found:
-        if isinstance(one, Message):
-            notes.append(one)
+    for each in entries:
+        if isinstance(each, Message):
+            notes.append(each)
         else:
-            options.setdefault(one.name, one)
+            options.setdefault(each.name, each)
     return list(options.values()), notes
 
 
@@ -168,7 +168,7 @@ def _hydra(sources: list[Source], classes: Classes) -> Read | None:
 
 
 def _absl(sources: list[Source], classes: Classes) -> Read | None:
-    options, notes = _split(one for source in sources for one in absl_options(source))
+    options, notes = _split(option for source in sources for option in absl_options(source))
     return Read("absl", tuple(options), notes=tuple(notes)) if options else None
 
 
@@ -178,20 +178,20 @@ def _dataclasses(sources: list[Source], classes: Classes) -> Read | None:
         listed = call.args[0] if call.args else None
         for keyword in call.keywords:
             listed = keyword.value if keyword.arg == "dataclass_types" else listed
-        listed = _assigned_to(listed, source)
+        listed = _assignment_to(listed, source)
         several = listed.elts if isinstance(listed, ast.Tuple | ast.List) else [listed]
-        found = [one for name in several for one in fields_of(dotted(name), classes)]
-        options, notes = _split(found)
-        flat = [replace(one, option=f"--{one.option.rpartition('.')[2]}") for one in options]
+        fields = [each for name in several for each in fields_of(dotted_name(name), classes)]
+        options, notes = _split(fields)
+        flat = [replace(each, option=f"--{each.option.rpartition('.')[2]}") for each in options]
         return Read("dataclass", tuple(flat), notes=tuple(notes))
     for call, _ in _calls(sources, "cli", "parse", "wrap", "add_arguments"):
-        called = dotted(call.func)
+        called = dotted_name(call.func)
         library = called.partition(".")[0]
         if call.args and (
             library in ("tyro", "pyrallis", "draccus", "simple_parsing")
             or called.endswith(".add_arguments")
         ):
-            options, notes = _split(fields_of(dotted(call.args[0]), classes))
+            options, notes = _split(fields_of(dotted_name(call.args[0]), classes))
             if options:
                 return Read(
                     "tyro", tuple(_of_tyro(o, library) for o in options), notes=tuple(notes)
@@ -199,34 +199,34 @@ def _dataclasses(sources: list[Source], classes: Classes) -> Read | None:
     return None
 
 
-def _assigned_to(listed: ast.expr | None, source: Source) -> ast.expr | None:
+def _assignment_to(listed: ast.expr | None, source: Source) -> ast.expr | None:
     """The classes behind a name that the file gives them before it makes the parser."""
     if isinstance(listed, ast.Name):
         for node in ast.walk(source.tree):
-            pairs = assigned(node) if isinstance(node, ast.Assign) else []
+            pairs = assignments_of(node) if isinstance(node, ast.Assign) else []
             several = [value for name, value in pairs if name == listed.id]
             if several and isinstance(several[0], ast.Tuple | ast.List):
                 return several[0]
     return listed
 
 
-def _of_tyro(own: Declared, library: str) -> Declared:
+def _of_tyro(option: Declared, library: str) -> Declared:
     """A field as tyro spells it, `--learning-rate`, with `--no-x` for false; others keep `_`."""
     if library != "tyro":
-        return replace(own, option=f"--{own.option}")
-    spelled = own.option.replace("_", "-")
-    if own.kind == "bool" and own.value is not None:
+        return replace(option, option=f"--{option.option}")
+    spelled = option.option.replace("_", "-")
+    if option.kind == "bool" and option.value is not None:
         parts = spelled.split(".")
         off = ".".join([*parts[:-1], f"no-{parts[-1]}"])
-        return replace(own, option=f"--{spelled}", off_option=f"--{off}", passed="pair")
-    return replace(own, option=f"--{spelled}")
+        return replace(option, option=f"--{spelled}", off_option=f"--{off}", passed="pair")
+    return replace(option, option=f"--{spelled}")
 
 
 def _lightning(sources: list[Source], classes: Classes) -> Read | None:
     """LightningCLI(Model, Data): the parameters of their `__init__`, and the trainer's length."""
     for call, _ in _calls(sources, "LightningCLI"):
-        given = [dotted(one) for one in call.args[:2]]
-        named = {one.arg: dotted(one.value) for one in call.keywords}
+        given = [dotted_name(each) for each in call.args[:2]]
+        named = {keyword.arg: dotted_name(keyword.value) for keyword in call.keywords}
         pairs = list(zip(("model", "data"), given, strict=False))
         pairs += [
             ("model", named.get("model_class", "")),
@@ -239,20 +239,20 @@ def _lightning(sources: list[Source], classes: Classes) -> Read | None:
             node, source = classes.known[name.rpartition(".")[2]]
             for function in node.body:
                 if isinstance(function, ast.FunctionDef) and function.name == "__init__":
-                    for own in parameters(function, source.constants, skip=1):
-                        full = f"{part}.{own.name}"
-                        options[full] = replace(own, name=full, option=f"--{full}")
+                    for option in parameters(function, source.constants, skip=1):
+                        full = f"{part}.{option.name}"
+                        options[full] = replace(option, name=full, option=f"--{full}")
         if not options:
             return None
-        options |= {one.name: one for one in _of_trainer()}
-        words = () if value_of(_named_value(call, "run")) is False else ("fit",)
+        options |= {each.name: each for each in _of_trainer()}
+        words = () if value_of(_keyword_value(call, "run")) is False else ("fit",)
         return Read("lightning", tuple(options.values()), words)
     return None
 
 
-def _named_value(call: ast.Call, name: str) -> ast.expr | None:
+def _keyword_value(call: ast.Call, name: str) -> ast.expr | None:
     """The expression of a keyword argument."""
-    return next((one.value for one in call.keywords if one.arg == name), None)
+    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
 
 
 def _of_trainer() -> list[Declared]:
@@ -268,7 +268,7 @@ def _of_trainer() -> list[Declared]:
 
 
 def _click(sources: list[Source], classes: Classes) -> Read | None:
-    options, _ = _split(one for source in sources[:1] for one in click_options(source))
+    options, _ = _split(option for source in sources[:1] for option in click_options(source))
     return Read("click", tuple(options)) if options else None
 
 
@@ -278,38 +278,43 @@ def _typer(sources: list[Source], classes: Classes) -> Read | None:
 
 
 def _argparse(sources: list[Source], classes: Classes) -> Read | None:
-    found = [argparse_options(source, imported=at > 0) for at, source in enumerate(sources)]
-    if found[0].declared:  # other files count where the script asks one for its parser
-        asked = {n for n in sources[0].imports().values() if _PARSER_NAME.search(n)}
-        files = {path.resolve() for path in _local(sources[0], sources[0].path.parent, asked)}
-        pairs = zip(found[1:], sources[1:], strict=True)
-        found = [found[0], *(one for one, own in pairs if own.path.resolve() in files)]
-    options, _ = _split(one for read in found for one in read.declared)
+    parsers = [argparse_options(source, imported=at > 0) for at, source in enumerate(sources)]
+    if parsers[0].declared:  # other files count where the script asks one for its parser
+        imported_parsers = {n for n in sources[0].imports().values() if _PARSER_NAME.search(n)}
+        files = {
+            path.resolve() for path in _local(sources[0], sources[0].path.parent, imported_parsers)
+        }
+        pairs = zip(parsers[1:], sources[1:], strict=True)
+        parsers = [
+            parsers[0],
+            *(parser for parser, source in pairs if source.path.resolve() in files),
+        ]
+    options, _ = _split(option for parser in parsers for option in parser.declared)
     if not options:
         return None
-    notes = tuple(note for read in found for note in read.notes)
-    words = tuple(read.subcommand for read in found if read.subcommand)[:1]
+    notes = tuple(note for read in parsers for note in read.notes)
+    words = tuple(read.subcommand for read in parsers if read.subcommand)[:1]
     return Read("argparse", tuple(options), words, notes)
 
 
 def _fire(sources: list[Source], classes: Classes) -> Read | None:
     """fire.Fire(train), jsonargparse's CLI(train), tyro.cli(train): the function's parameters."""
     for call, source in _calls(sources[:1], "Fire", "CLI", "auto_cli", "cli"):
-        if not call.args or dotted(call.func) not in (
+        if not call.args or dotted_name(call.func) not in (
             *("fire.Fire", "Fire", "CLI", "auto_cli", "jsonargparse.CLI", "tyro.cli"),
             "jsonargparse.auto_cli",
         ):
             continue
         for function in functions_of(source):
-            if function.name == dotted(call.args[0]):
-                own = [
+            if function.name == dotted_name(call.args[0]):
+                options = [
                     replace(o, option=f"--{o.name}") for o in parameters(function, source.constants)
                 ]
-                if dotted(call.func) == "tyro.cli":
+                if dotted_name(call.func) == "tyro.cli":
                     return Read(
-                        "tyro", tuple(_of_tyro(replace(o, option=o.name), "tyro") for o in own)
+                        "tyro", tuple(_of_tyro(replace(o, option=o.name), "tyro") for o in options)
                     )
-                return Read("fire", tuple(own))
+                return Read("fire", tuple(options))
     return None
 
 
@@ -317,7 +322,7 @@ def _seed_notes(source: Source, options: Iterable[Declared]) -> list[Message]:
     """A seed that no option changes makes every repeat the same run."""
     from tunewright.design.guards import is_seed
 
-    if any(is_seed(one.name) for one in options):
+    if any(is_seed(option.name) for option in options):
         return []
     lines = seeds_in_code(source)
     return [Message("scan.no_seed_option", {"path": source.path.name, "lines": lines})]

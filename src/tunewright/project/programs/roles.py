@@ -28,6 +28,7 @@ from tunewright.design.names import (
     usual_meanings,
 )
 from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
+from tunewright.design.round_file import USUAL
 from tunewright.messages import Message
 from tunewright.project.programs.declared import Declared
 
@@ -135,15 +136,7 @@ _SAVES_TO = re.compile(
 _ADAM = re.compile(r"(^|_)(adam_)?betas?\d?$|(^|_)momentum\d?$")
 
 # where nothing is known of the default
-_USUAL: dict[str, Range] = {
-    "learning_rate": log(1e-4, 1e-1),
-    "weight_decay": log(1e-6, 1e-2),
-    "momentum": log_from_one(0.7, 0.995),
-    "beta1": log_from_one(0.5, 0.99),
-    "beta2": log_from_one(0.5, 0.999),
-    "epsilon": log(1e-10, 1e-6),
-    "clip_norm": log(0.1, 10.0),
-}
+_USUAL: dict[str, Range] = {**USUAL, "clip_norm": log(0.1, 10.0)}
 _WIDE = {"learning_rate": 10.0, "weight_decay": 10.0, "epsilon": 100.0, "clip_norm": 10.0}
 _FROM_ONE = ("momentum", "beta1", "beta2")
 _FRACTION = (
@@ -160,17 +153,17 @@ _FRACTION = (
 )
 
 
-def _compiled(table: tuple[tuple[Part, str], ...]) -> tuple[tuple[Part, re.Pattern[str]], ...]:
+def _compile(table: tuple[tuple[Part, str], ...]) -> tuple[tuple[Part, re.Pattern[str]], ...]:
     return tuple((part, re.compile(rf"\b({text})", re.IGNORECASE)) for part, text in table)
 
 
-_IN_HELP = _compiled(_HELP)
+_IN_HELP = _compile(_HELP)
 
 
-_IN_HEADINGS = _compiled(_HEADINGS)
+_IN_HEADINGS = _compile(_HEADINGS)
 
 
-def part_described(one: Declared) -> Part | None:
+def part_described(option: Declared) -> Part | None:
     """The part that the help text is about, else the heading; None where neither shows one.
 
     >>> part_described(Declared("bias", "--bias", "bool", False, section="model"))
@@ -178,8 +171,8 @@ def part_described(one: Declared) -> Part | None:
     >>> part_described(Declared("blr", "--blr", "float", 1e-3, help="base learning rate"))
     'optimizer'
     """
-    under = _first(_IN_HEADINGS, one.section)
-    about = _first(_IN_HELP, one.help)
+    under = _first(_IN_HEADINGS, option.section)
+    about = _first(_IN_HELP, option.help)
     # a word such as "model" or "image" in a sentence is weaker than a heading
     if about is None or (about in _MODEL_OR_DATA and under is not None):
         return under or about
@@ -224,29 +217,31 @@ def propose_roles(options: Sequence[Declared]) -> tuple[Proposed, ...]:
     """
     seed = _seed(options)
     folder = _folder(options)
-    names = [one.name for one in options]
+    names = [option.name for option in options]
     declared = {name: meant for meant, name in usual_meanings(names).items()}
     declared |= {name: name for name in names if name in NAMES}
-    return tuple(_proposed(one, seed, folder, declared.get(one.name)) for one in options)
+    return tuple(_propose(option, seed, folder, declared.get(option.name)) for option in options)
 
 
-def _proposed(one: Declared, seed: str, folder: str, meant: str | None) -> Proposed:
+def _propose(option: Declared, seed: str, folder: str, meant: str | None) -> Proposed:
     def role(role: Role, part: str, meaning: str | None = None) -> Proposed:
-        return Proposed(one, role, Message("scan.role", {"part": part}), meaning)
+        return Proposed(option, role, Message("scan.role", {"part": part}), meaning)
 
-    if one.name == seed:
+    if option.name == seed:
         return role("seed", "seed")
-    if one.name == folder:
+    if option.name == folder:
         return role("folder", "folder")
-    words = set(_words(one.name))
-    if is_seed(one.name):
+    words = set(_words(option.name))
+    if is_seed(option.name):
         return role("fixed", "another seed")
     if words & _WORDS["validation"] and words & _WORDS["counted"]:
         return role("none", "validation")
-    plumbing = _plumbing(one, words)
+    plumbing = _plumbing(option, words)
     if plumbing:
         return role("none", plumbing)
-    meaning = meant or usual_meaning(one.name) or (one.name if one.name in _TUNED else None)
+    meaning = (
+        meant or usual_meaning(option.name) or (option.name if option.name in _TUNED else None)
+    )
     if meaning == "max_train_steps":
         return role("fixed", "length", meant)
     if meaning == "batch_size" or {"accumulation", "accumulate", "accum"} & words:
@@ -254,28 +249,28 @@ def _proposed(one: Declared, seed: str, folder: str, meant: str | None) -> Propo
     if meaning == "optimizer" or meaning == "schedule":
         part = "optimizer choice" if meaning == "optimizer" else "schedule choice"
         return role("scientific", part, meant)
-    if meaning in _TUNED and one.kind != "bool":
+    if meaning in _TUNED and option.kind != "bool":
         return role("nuisance", "optimizer", meant)
-    if meaning == "weight_decay" or regularises(one.name):
-        if one.kind in ("float", "int", "other"):
+    if meaning == "weight_decay" or regularises(option.name):
+        if option.kind in ("float", "int", "other"):
             return role("nuisance", "regulariser", meant)
         return role("scientific", "regulariser choice", meant)
-    return role(*_by_area(one, words), meant)
+    return role(*_by_area(option, words), meant)
 
 
-def _by_area(one: Declared, words: set[str]) -> tuple[Role, str]:
+def _by_area(option: Declared, words: set[str]) -> tuple[Role, str]:
     """The role by the part of training that the words of a name belong to."""
-    number = one.kind in ("float", "int") or (one.kind == "other" and one.default is None)
-    plain = "_".join(_words(one.name))
+    number = option.kind in ("float", "int") or (option.kind == "other" and option.default is None)
+    plain = "_".join(_words(option.name))
     if words & {"decay", "anneal", "cooldown"} and words & {"iters", "steps", "epochs"}:
         return "nuisance", "schedule"
     if _RATES.search(plain) or (_ADAM.search(plain) and "ema" not in words):
         return (
             ("nuisance", "optimizer")
-            if number or one.kind == "list"
+            if number or option.kind == "list"
             else ("scientific", "schedule choice")
         )
-    area = area_of(one.name, Meaning())
+    area = area_of(option.name, Meaning())
     if words & {"epochs", "epoch", "iters", "steps", "iterations"}:
         if words & (_SHAPES | {"warm", "patience"}) or area in ("warm-up", "schedule"):
             return "nuisance", "schedule"
@@ -292,27 +287,27 @@ def _by_area(one: Declared, words: set[str]) -> tuple[Role, str]:
         return "scientific", "model"
     if area == "data":
         return "fixed", "data"
-    if one.kind == "float" and words & _WORDS["strength"]:
+    if option.kind == "float" and words & _WORDS["strength"]:
         return "nuisance", "strength"
-    if words & _WORDS["shape"] and one.kind == "float":
+    if words & _WORDS["shape"] and option.kind == "float":
         return "nuisance", "schedule"
-    if words & _WORDS["start"] and one.kind not in ("float", "int"):
+    if words & _WORDS["start"] and option.kind not in ("float", "int"):
         return "scientific", "model"
     if words & (_WORDS["split"] | _WORDS["picture"]):
         return "fixed", "data"
-    if words & _WORDS["method"] and one.kind == "str":
+    if words & _WORDS["method"] and option.kind == "str":
         return "scientific", "method"
     if words & {"sequence", "seq", "context"} and words & {"length", "len", "lens", "lengths"}:
         return "fixed", "data"
-    if "loss" in words and one.kind in ("bool", "str"):
+    if "loss" in words and option.kind in ("bool", "str"):
         return "scientific", "loss choice"
-    return _by_description(one)
+    return _by_description(option)
 
 
-def _by_description(one: Declared) -> tuple[Role, str]:
+def _by_description(option: Declared) -> tuple[Role, str]:
     """The role by the help text or the heading, where the name shows nothing."""
-    number = one.kind in ("float", "int")
-    part = part_described(one)
+    number = option.kind in ("float", "int")
+    part = part_described(option)
     if part in ("logging", "machine", "validation"):
         return "none", part
     if part in ("length", "batch size", "data"):
@@ -320,19 +315,19 @@ def _by_description(one: Declared) -> tuple[Role, str]:
     if part in ("model", "augmentation"):
         return "scientific", part
     if part == "loss":
-        return ("nuisance", "strength") if one.kind == "float" else ("scientific", "loss choice")
+        return ("nuisance", "strength") if option.kind == "float" else ("scientific", "loss choice")
     if part in ("optimizer", "schedule", "regulariser"):
         return ("nuisance", part) if number else ("scientific", f"{part} choice")
     return "unknown", "unknown"
 
 
-def _plumbing(one: Declared, words: set[str]) -> str:
+def _plumbing(option: Declared, words: set[str]) -> str:
     """Why an option is no hyperparameter; empty if it may be one."""
-    counts = one.kind in ("float", "int") and words & {"out", "path", "output"}
+    counts = option.kind in ("float", "int") and words & {"out", "path", "output"}
     named = "name" in words and words & _NAMED
     if words & _WORDS["path"] and not counts and not named:
         return "path"
-    if usual_meaning(one.name) or regularises(one.name):
+    if usual_meaning(option.name) or regularises(option.name):
         return ""  # `per_device_train_batch_size` is about the batch, not the device
     if words & _WORDS["machine"] or ({"grad", "gradient"} & words and "checkpointing" in words):
         return "machine"
@@ -341,18 +336,24 @@ def _plumbing(one: Declared, words: set[str]) -> str:
 
 def _seed(options: Iterable[Declared]) -> str:
     """The option that takes the run's seed: the plainest name; empty if there is none."""
-    seeds = [one for one in options if is_seed(one.name) or one.name == "seed_everything"]
-    taken = [one for one in seeds if one.kind in ("int", "other", "float", "str")]
-    plain = [one for one in taken if one.name.lower() in ("seed", "random_seed", "seed_everything")]
+    seeds = [
+        option for option in options if is_seed(option.name) or option.name == "seed_everything"
+    ]
+    taken = [option for option in seeds if option.kind in ("int", "other", "float", "str")]
+    plain = [
+        option
+        for option in taken
+        if option.name.lower() in ("seed", "random_seed", "seed_everything")
+    ]
     return (plain or taken)[0].name if plain or taken else ""
 
 
 def _folder(options: Sequence[Declared]) -> str:
     """The option that takes the run's folder, by its name or its help text; empty if none does."""
-    by_name = {one.name.lower().replace("-", "_"): one.name for one in options}
-    found = next((by_name[name] for name in _FOLDERS if name in by_name), "")
-    texts = (one for one in options if one.kind == "str" and not one.choices)
-    return found or next((one.name for one in texts if _SAVES_TO.search(one.help)), "")
+    by_name = {option.name.lower().replace("-", "_"): option.name for option in options}
+    usual = next((by_name[name] for name in _FOLDERS if name in by_name), "")
+    texts = (option for option in options if option.kind == "str" and not option.choices)
+    return usual or next((option.name for option in texts if _SAVES_TO.search(option.help)), "")
 
 
 def _words(name: str) -> list[str]:
@@ -367,7 +368,7 @@ def _without_no(word: str) -> list[str]:
     return ["no", bare] if bare != word and bare in _KNOWN else [word]
 
 
-def proposed_range(one: Proposed) -> Range | None:
+def proposed_range(proposed: Proposed) -> Range | None:
     """The range to search a nuisance hyperparameter in; None where none can be proposed.
 
     >>> from tunewright.messages import Message
@@ -376,8 +377,8 @@ def proposed_range(one: Proposed) -> Range | None:
     >>> str(proposed_range(lr))
     'log(6e-05, 0.006)'
     """
-    option = one.option
-    meaning = one.meaning or usual_meaning(option.name)
+    option = proposed.option
+    meaning = proposed.meaning or usual_meaning(option.name)
     if option.choices:
         return choice(*option.choices) if len(option.choices) > 1 else None
     if option.kind not in ("float", "int", "other"):
@@ -387,7 +388,7 @@ def proposed_range(one: Proposed) -> Range | None:
         return _USUAL.get(meaning or "") if option.kind != "int" else None
     if option.kind == "int" or isinstance(value, int):
         # the length of a decay follows the length of training, which is fixed
-        follows = one.reason.facts["part"] == "schedule" and "warm" not in option.name.lower()
+        follows = proposed.reason.facts["part"] == "schedule" and "warm" not in option.name.lower()
         return None if follows else _of_whole(int(value))
     # an average's share that is kept (ema_decay 0.9998) matters by its distance from one
     near_one = 0.9 <= value < 1 or (0.5 <= value < 1 and "beta" in option.name.lower())
@@ -396,7 +397,9 @@ def proposed_range(one: Proposed) -> Range | None:
     if _is_fraction(option, value):
         return linear(0.0, float(f"{min(0.5, max(0.3, 2 * value)):.1g}"))
     if value > 0:
-        wide = _WIDE.get(meaning or "", 10.0 if one.reason.facts["part"] == "optimizer" else 3.0)
+        wide = _WIDE.get(
+            meaning or "", 10.0 if proposed.reason.facts["part"] == "optimizer" else 3.0
+        )
         return log(_short(value / wide), _short(value * wide))
     return _USUAL.get(meaning or "")
 

@@ -10,12 +10,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
 from tunewright.design.workload_file import toml_value
 from tunewright.errors import Misuse
 from tunewright.execution.command import Fact, command
+from tunewright.execution.current_run import VARIABLE, describe
+from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.growing_file import EVENTS, KINDS, FileReader, GrowingFile
 from tunewright.execution.line_proposals import propose
 from tunewright.execution.processes.program import measurement
@@ -26,7 +31,7 @@ _MOST_FILES = 2_000  # below the folder that are looked at
 _MOST_SHOWN = 8
 _NUMBERED = re.compile(r"\d+")
 _MOST_OUTPUT = 1_000_000  # bytes that are kept
-_SHOWN = 40  # lines at the end that are shown
+_LAST_LINES = 40  # lines at the end that are shown
 _LONGEST_S = 3600.0
 _SEED = 1
 _OUTPUT = "output.txt"  # in the scratch folder
@@ -44,20 +49,20 @@ class WrittenFile:
 
 def written_files(folder: Path, metric: str, besides: str = "") -> tuple[WrittenFile, ...]:
     """The files below a folder that have a step and numbers; with the objective's metric first."""
-    found: dict[str, WrittenFile] = {}
+    by_pattern: dict[str, WrittenFile] = {}
     for path in sorted(folder.rglob("*"))[:_MOST_FILES]:
         inside = path.relative_to(folder)
         kind = path.suffix in KINDS or EVENTS in path.name
         if not kind or not path.is_file() or inside.as_posix() == besides:
             continue
         pattern = _pattern(inside)
-        if pattern in found:
+        if pattern in by_pattern:
             continue
         readings = FileReader(GrowingFile(pattern), folder).read()
-        metrics = tuple(dict.fromkeys(name for one in readings for name in one.metrics))
+        metrics = tuple(dict.fromkeys(name for reading in readings for name in reading.metrics))
         if metrics:
-            found[pattern] = WrittenFile(pattern, metrics, len(readings), metric in metrics)
-    ranked = sorted(found.values(), key=lambda one: (not one.has_metric, -one.points))
+            by_pattern[pattern] = WrittenFile(pattern, metrics, len(readings), metric in metrics)
+    ranked = sorted(by_pattern.values(), key=lambda file: (not file.has_metric, -file.points))
     return tuple(ranked[:_MOST_SHOWN])
 
 
@@ -102,10 +107,12 @@ class TrialRun:
     def notes(self) -> tuple[Message, ...]:
         """A Python that may lack what the program imports, where the run failed."""
         word = self.argv[0]
-        found = shutil.which(word) if self.status and Path(word).name.startswith("python") else None
-        if found is None or Path(found).parent == Path(sys.executable).parent:
+        python = (
+            shutil.which(word) if self.status and Path(word).name.startswith("python") else None
+        )
+        if python is None or Path(python).parent == Path(sys.executable).parent:
             return ()
-        facts = {"word": word, "found": found, "own": sys.executable}
+        facts = {"word": word, "found": python, "own": sys.executable}
         return (Message("scan.other_python", facts),)
 
     @property
@@ -124,13 +131,16 @@ class TrialRun:
         return ("[workload.read]", "line = [", *listed, "]")
 
 
-def try_program(made: Template, metric: str, folder: Path, try_s: float) -> TrialRun:
-    """Run the command with its defaults for at most `try_s` seconds, then stop all it started."""
+def try_program(template: Template, metric: str, folder: Path, try_s: float) -> TrialRun:
+    """Run the command with its defaults for at most `try_s` seconds, then stop all it started.
+
+    It runs as a trial does, so that an adapter in it prints its measurements.
+    """
     if not 0 < try_s <= _LONGEST_S:
         raise Misuse("scan.bad_time", seconds=try_s, most=_LONGEST_S)
-    if made.required:
-        raise Misuse("scan.cannot_try", required=list(made.required))
-    own = command(made.text, booleans=made.booleans, defaults=made.defaults)
+    if template.required:
+        raise Misuse("scan.cannot_try", required=list(template.required))
+    program = command(template.text, booleans=template.booleans, defaults=template.defaults)
     with tempfile.TemporaryDirectory(prefix="tunewright-try-") as scratch:
         facts: dict[str, Fact] = {
             "seed": _SEED,
@@ -139,20 +149,33 @@ def try_program(made: Template, metric: str, folder: Path, try_s: float) -> Tria
             "devices": "",
             "port": 0,
         }
-        words = own.filled(own.default_values, facts)
+        words = program.filled(program.default_values, facts)
+        trial = Assignment(
+            trial=0,
+            attempt=1,
+            number=0,
+            round="try",
+            configuration=program.default_values,
+            seed=_SEED,
+            split_seed=_SEED,
+            folder=Path(scratch),
+        )
+        about_trial = {VARIABLE: describe(trial, Objective(metric, True), Meaning(), ())}
         began = time.monotonic()
-        status, text = _run(words, folder, scratch, try_s)
+        status, text = _run(words, folder, scratch, try_s, about_trial)
         seconds = time.monotonic() - began
         files = written_files(Path(scratch), metric, besides=_OUTPUT)
     lines = text.splitlines()
-    has_json = any(measurement(line.encode()) is not None for line in lines)
+    has_json = any("step" in (measurement(line.encode()) or ()) for line in lines)
     patterns = () if has_json else propose(text, metric)
     return TrialRun(
-        tuple(words), seconds, status, tuple(lines[-_SHOWN:]), patterns, has_json, files
+        tuple(words), seconds, status, tuple(lines[-_LAST_LINES:]), patterns, has_json, files
     )
 
 
-def _run(words: list[str], folder: Path, scratch: str, try_s: float) -> tuple[int | None, str]:
+def _run(
+    words: list[str], folder: Path, scratch: str, try_s: float, variables: Mapping[str, str]
+) -> tuple[int | None, str]:
     """The exit status (None: stopped by us) and the output, both streams together."""
     path = Path(scratch) / _OUTPUT
     with path.open("wb") as output:
@@ -163,7 +186,7 @@ def _run(words: list[str], folder: Path, scratch: str, try_s: float) -> tuple[in
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env={"PYTHONUNBUFFERED": "1", **os.environ},
+                env={"PYTHONUNBUFFERED": "1", **os.environ, **variables},
                 process_group=0,
             )
         except OSError as error:
@@ -183,8 +206,8 @@ def _run(words: list[str], folder: Path, scratch: str, try_s: float) -> tuple[in
                 except subprocess.TimeoutExpired:
                     continue
             process.wait()
-    with path.open("rb") as made:
-        return status, made.read(_MOST_OUTPUT).decode("utf-8", "replace")
+    with path.open("rb") as written:
+        return status, written.read(_MOST_OUTPUT).decode("utf-8", "replace")
 
 
 def _literal(pattern: str) -> str:

@@ -5,7 +5,7 @@ import { json, post } from "./api.js";
 import { html, useEffect, useState } from "./vendor/htm-preact.js";
 import { Chip, Progress, Stale, toRound, toTrial, Waiting } from "./parts.js";
 import { useLoaded, useRepeatedly } from "./hooks.js";
-import { age, number, says, word } from "./words.js";
+import { age, number, says, word, wordOr } from "./words.js";
 
 const AT_ONCE = 20; // rounds whose best value is asked for in one request
 const LARGE = 2000; // trials; a round with more is asked for alone, after the others
@@ -83,7 +83,7 @@ export function Home({ query }) {
     ${data.campaigns.length > 0 && html`<section><h2>${word("campaigns")}</h2>
       <ul class="plain">${data.campaigns.map((/** @type {any} */ c) => html`<li><a href=${`#/campaign/${encodeURIComponent(c.name)}`}>${c.name}</a> <small>${age(c.created)}</small></li>`)}</ul></section>`}
     ${data.launches.length > 0 && html`<section><h2>${word("launches")}</h2><ol class="timeline">
-      ${data.launches.map((/** @type {any} */ l) => html`<li class=${l.verdict}><b>${l.verdict.replaceAll("_", " ")}</b> <${Place} of=${l.candidate} /> ${word("over")} <${Place} of=${l.baseline} />
+      ${data.launches.map((/** @type {any} */ l) => html`<li class=${l.verdict}><b>${wordOr(`launch_${l.verdict}`)}</b> <${Place} of=${l.candidate} /> ${word("over")} <${Place} of=${l.baseline} />
         <small> · ${age(l.written)}</small><p>${l.why || l.goal}</p></li>`)}</ol></section>`}</div>
     <footer><small>${data.store} · Tunewright ${data.version}</small></footer>`;
 }

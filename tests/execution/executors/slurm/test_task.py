@@ -17,8 +17,8 @@ from tunewright.execution.executors.slurm.job import ALIVE, Batch, Order, newest
 from tunewright.execution.executors.slurm.task import (
     TERM_GRACE_S,
     Watch,
-    _named,
-    _preempted,
+    _preemption,
+    _with_reason,
     main,
 )
 from tunewright.messages import Message
@@ -54,7 +54,7 @@ def test_signals(watch: Watch) -> None:
 
 
 def test_the_warning_that_the_shell_heard(watch: Watch) -> None:
-    watch.batch.warned(0).touch()
+    watch.batch.warning_file(0).touch()
     assert code(watch) == ("slurm.time_limit", 96.0)
 
 
@@ -78,20 +78,20 @@ def test_a_trial_that_sigterm_killed_was_stopped(watch: Watch) -> None:
     exited = Message("process.exited", {"status": -15, "signal": "SIGTERM"})
     ended = Ended(1, 1, Outcome("died", exited))
     watch.hear(signal.SIGTERM, None)
-    named = _named(ended, _preempted(ended, watch))
+    named = _with_reason(ended, _preemption(ended, watch))
     reason = named.outcome.reason
     assert named.outcome.status == "stopped"
     assert reason is not None and reason.code == "slurm.terminated"
     crashed = Message("process.exited", {"status": 1, "signal": ""})
     other = Ended(1, 1, Outcome("died", crashed))
-    assert _named(other, _preempted(other, watch)) == other
+    assert _with_reason(other, _preemption(other, watch)) == other
 
 
 def test_a_task_that_slurm_starts_twice_does_nothing_the_second_time(watch: Watch) -> None:
     assert watch.batch.begin(0)
-    assert not watch.batch.restarted(0).exists()
+    assert not watch.batch.restart_file(0).exists()
     assert not watch.batch.begin(0)
-    assert watch.batch.restarted(0).exists() and not watch.batch.restarted(1).exists()
+    assert watch.batch.restart_file(0).exists() and not watch.batch.restart_file(1).exists()
     assert main([str(watch.batch.folder)], 0) == 0
     assert not watch.batch.mailbox(0).exists()
 
@@ -109,4 +109,4 @@ def test_the_shell_hears_the_warning_before_python_does(tmp_path: Path) -> None:
     around = {**os.environ, "SLURM_ARRAY_TASK_ID": "3"}
     done = subprocess.run(["bash", "-c", own], capture_output=True, timeout=60, env=around)
     assert done.returncode == 7, done.stderr
-    assert Batch(folder).warned(3).exists()
+    assert Batch(folder).warning_file(3).exists()

@@ -54,7 +54,7 @@ class Batch:
         """The file whose existence asks a task to stop; it has the grace period in it."""
         return self.folder / f"stop-{index}"
 
-    def warned(self, index: int) -> Path:
+    def warning_file(self, index: int) -> Path:
         """The file that the task's shell leaves when the time limit is near."""
         return self.folder / f"{_WARNED}-{index}"
 
@@ -66,11 +66,11 @@ class Batch:
         try:
             os.close(os.open(self.folder / f"started-{index}", os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
-            self.restarted(index).touch()
+            self.restart_file(index).touch()
             return False
         return True
 
-    def restarted(self, index: int) -> Path:
+    def restart_file(self, index: int) -> Path:
         """The file that a task leaves which Slurm started a second time."""
         return self.folder / f"restarted-{index}"
 

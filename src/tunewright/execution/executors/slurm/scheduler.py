@@ -64,15 +64,15 @@ class Slurmctl:
             raise WorkloadError("slurm.no_commands", missing=missing)
         done = _run("sbatch", "--test-only", str(script))
         if done.returncode != 0 and not _is_down(done):
-            raise WorkloadError("slurm.refused", reason=_said(done))
+            raise WorkloadError("slurm.refused", reason=_output(done))
 
     def submit(self, script: Path, tasks: int) -> str:
         """`sbatch --array`; refuses with Slurm's own words."""
         done = _run("sbatch", "--parsable", f"--array=0-{tasks - 1}", str(script))
         if _is_down(done):
-            raise SchedulerDown(_said(done))
+            raise SchedulerDown(_output(done))
         if done.returncode != 0:
-            raise WorkloadError("slurm.refused", reason=_said(done))
+            raise WorkloadError("slurm.refused", reason=_output(done))
         return done.stdout.strip().splitlines()[-1].partition(";")[0]
 
     def states(self, jobs: Sequence[str]) -> Mapping[Task, str]:
@@ -82,20 +82,20 @@ class Slurmctl:
             *("--format=%i|%T", f"--jobs={','.join(jobs)}"),
         )
         if done.returncode != 0 and "Invalid job id" not in done.stderr:
-            raise SchedulerDown(_said(done))
+            raise SchedulerDown(_output(done))
         return _read_states(done.stdout)
 
     def state(self, task: Task) -> str:
         """`scontrol show job`, which remembers a job for some minutes after its end."""
         done = _run("scontrol", "--oneliner", "show", "job", f"{task[0]}_{task[1]}")
         if done.returncode != 0:
-            said = done.stderr + done.stdout
+            text = done.stderr + done.stdout
             # a task that was cancelled while it waited is "not found", although its job is there
-            if "Invalid job id" in said or "not found" in done.stdout:
+            if "Invalid job id" in text or "not found" in done.stdout:
                 return GONE
-            raise SchedulerDown(_said(done))
-        found = re.search(r"\bJobState=(\w+)", done.stdout)
-        return found[1] if found else GONE
+            raise SchedulerDown(_output(done))
+        match = re.search(r"\bJobState=(\w+)", done.stdout)
+        return match[1] if match else GONE
 
     def cancel(self, tasks: Sequence[Task], pending_only: bool = False) -> None:
         """`scancel`; what has ended already is no error."""
@@ -109,12 +109,12 @@ def _read_states(text: str) -> dict[Task, str]:
     >>> _read_states("12_0|RUNNING\\n12_1|PENDING\\nnoise\\n")
     {('12', 0): 'RUNNING', ('12', 1): 'PENDING'}
     """
-    found = {}
+    states = {}
     for line in text.splitlines():
         name, _, state = line.strip().partition("|")
         if matched := _TASK.match(name):
-            found[matched[1], int(matched[2])] = state.strip().partition(" ")[0]
-    return found
+            states[matched[1], int(matched[2])] = state.strip().partition(" ")[0]
+    return states
 
 
 def _run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -134,6 +134,6 @@ def _is_down(done: subprocess.CompletedProcess[str]) -> bool:
     return done.returncode != 0 and any(sign in done.stderr for sign in signs)
 
 
-def _said(done: subprocess.CompletedProcess[str]) -> str:
+def _output(done: subprocess.CompletedProcess[str]) -> str:
     lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
     return (lines[-1] if lines else f"exit status {done.returncode}")[:LONGEST]

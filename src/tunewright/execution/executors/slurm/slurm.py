@@ -48,7 +48,7 @@ class _Running:
     batch: Batch
     index: int
     inbox: Inbox
-    task: Task | None = None  # None: not submitted yet
+    id: Task | None = None  # None: not submitted yet
     began: bool = False
     stop_by: float | None = None
     silent_since: float | None = None  # the task is over and its end was not reported
@@ -92,7 +92,7 @@ class Slurm:
     _unsent: list[_Unsent] = field(default_factory=list, init=False, repr=False, compare=False)
     _batches: list[Batch] = field(default_factory=list, init=False, repr=False, compare=False)
     _loads: Loads = field(default_factory=Loads, init=False, repr=False, compare=False)
-    _told: list[Event] = field(default_factory=list, init=False, repr=False, compare=False)
+    _events: list[Event] = field(default_factory=list, init=False, repr=False, compare=False)
     _checked: bool = field(default=False, init=False, repr=False, compare=False)
     _polled: float = field(default=0.0, init=False, repr=False, compare=False)
     _forgotten: Counter[int] = field(default_factory=Counter, init=False, repr=False, compare=False)
@@ -119,9 +119,9 @@ class Slurm:
     def slots(self) -> int:
         """How many tasks may be queued; refuses options that Slurm does not take, once."""
         if not self._checked:
-            with tempfile.TemporaryDirectory(prefix="tunewright-slurm-") as made:
-                trial = Path(made) / "job.sh"
-                trial.write_text(script(self._header("check", Path(made)), Path(made)))
+            with tempfile.TemporaryDirectory(prefix="tunewright-slurm-") as folder:
+                trial = Path(folder) / "job.sh"
+                trial.write_text(script(self._header("check", Path(folder)), Path(folder)))
                 with contextlib.suppress(SchedulerDown):  # then the first batch waits for it
                     self.scheduler.check(trial)
             self._checked = True
@@ -151,40 +151,40 @@ class Slurm:
         while True:
             self._look()
             now = time.monotonic()
-            if self._told or now >= until:
-                told, self._told = self._told, []
-                return told
+            if self._events or now >= until:
+                events, self._events = self._events, []
+                return events
             time.sleep(min(_READ_S, until - now))
 
     def stop(self, trial: int, grace_s: float) -> None:
         """Ask a trial to save, and end its task after the grace period."""
-        for one in [one for one in self._running if one.assignment.trial == trial]:
-            one.batch.ask_stop(one.index, grace_s)
+        for task in [task for task in self._running if task.assignment.trial == trial]:
+            task.batch.ask_stop(task.index, grace_s)
             until = time.monotonic() + grace_s
-            one.stop_by = until if one.stop_by is None else min(one.stop_by, until)
-            if not one.began and one.task is not None:
+            task.stop_by = until if task.stop_by is None else min(task.stop_by, until)
+            if not task.began and task.id is not None:
                 with contextlib.suppress(SchedulerDown):
-                    self.scheduler.cancel([one.task], pending_only=True)
+                    self.scheduler.cancel([task.id], pending_only=True)
         self._polled = 0.0
 
     def close(self) -> None:
         """End every task and wait until none is left; the next `start` begins anew."""
-        for one in self._running:
-            one.batch.ask_stop(one.index, 0.0)
-        tasks = [one.task for one in self._running if one.task is not None]
+        for task in self._running:
+            task.batch.ask_stop(task.index, 0.0)
+        active = [task.id for task in self._running if task.id is not None]
         deadline = time.monotonic() + _CLOSE_S
-        while tasks and time.monotonic() < deadline:
+        while active and time.monotonic() < deadline:
             with contextlib.suppress(SchedulerDown):
-                self.scheduler.cancel(tasks)
-                known = self.scheduler.states(sorted({job for job, _ in tasks}))
-                tasks = [task for task in tasks if known.get(task, GONE) in ACTIVE]
+                self.scheduler.cancel(active)
+                known = self.scheduler.states(sorted({job for job, _ in active}))
+                active = [place for place in active if known.get(place, GONE) in ACTIVE]
             time.sleep(_READ_S)
-        if tasks:
-            log.warning("%d tasks may still run: scancel them", len(tasks))
+        if active:
+            log.warning("%d tasks may still run: scancel them", len(active))
         else:
             for batch in self._batches:
                 shutil.rmtree(batch.folder, ignore_errors=True)
-        for kept in (self._running, self._unsent, self._batches, self._loads, self._told):
+        for kept in (self._running, self._unsent, self._batches, self._loads, self._events):
             kept.clear()
 
     # ---- jobs
@@ -214,11 +214,11 @@ class Slurm:
     def _submit(self) -> None:
         """Submit what waits; a controller that does not answer is asked again."""
         for waiting in tuple(self._unsent):
-            asked = [one for one in waiting.tasks if one.stop_by is not None]
-            if len(asked) == len(waiting.tasks):
+            stopping = [task for task in waiting.tasks if task.stop_by is not None]
+            if len(stopping) == len(waiting.tasks):
                 self._unsent.remove(waiting)
-                for one in asked:
-                    self._end(one, "stopped", Message("stopped.before_start"))
+                for task in stopping:
+                    self._end(task, "stopped", Message("stopped.before_start"))
                 continue
             try:
                 job = self.scheduler.submit(waiting.batch.script, len(waiting.tasks))
@@ -226,10 +226,10 @@ class Slurm:
                 log.warning("Slurm does not answer, and is asked again: %s", error)
                 return
             self._unsent.remove(waiting)
-            for one in [one for one in self._running if one.task and one.task[0] == job]:
-                self._end(one, *self._outcome(GONE, one))  # a controller that lost it gave its id
-            for one in waiting.tasks:
-                one.task = (job, one.index)
+            for task in [task for task in self._running if task.id and task.id[0] == job]:
+                self._end(task, *self._outcome(GONE, task))  # a controller that lost it gave its id
+            for task in waiting.tasks:
+                task.id = (job, task.index)
 
     # ---- what happens
 
@@ -237,84 +237,84 @@ class Slurm:
         now = time.monotonic()
         if now - self._beat[1] > _BEAT_S:
             self._beat = (self._beat[0] + 1, now)
-            for batch in {one.batch for one in self._running}:
+            for batch in {task.batch for task in self._running}:
                 with contextlib.suppress(OSError):
                     batch.beat(self._beat[0])
-        for one in tuple(self._running):
-            self._read(one)
+        for task in tuple(self._running):
+            self._read(task)
         if now - self._polled >= self.poll_s and self._running:
             self._polled = now
             self._submit()
             with contextlib.suppress(SchedulerDown):
                 self._poll(now)
 
-    def _read(self, one: _Running) -> None:
-        for event in one.inbox.new():
-            if (event.trial, event.attempt) != one.names or one not in self._running:
+    def _read(self, task: _Running) -> None:
+        for event in task.inbox.new():
+            if (event.trial, event.attempt) != task.names or task not in self._running:
                 continue
-            one.began = one.began or isinstance(event, Began)
+            task.began = task.began or isinstance(event, Began)
             if isinstance(event, Ended):
-                self._running.remove(one)
-                event = self._explained(one, event)
-            self._told.append(event)
+                self._running.remove(task)
+                event = self._explain(task, event)
+            self._events.append(event)
 
-    def _explained(self, one: _Running, ended: Ended) -> Ended:
+    def _explain(self, task: _Running, ended: Ended) -> Ended:
         """A task ended by SIGTERM was pre-empted, or cancelled by hand, which Slurm knows."""
         reason = ended.outcome.reason
-        if reason is None or reason.code != "slurm.terminated" or one.task is None:
+        if reason is None or reason.code != "slurm.terminated" or task.id is None:
             return ended
         until = time.monotonic() + _SETTLE_S  # while the task ends, its state is COMPLETING
         with contextlib.suppress(SchedulerDown):
-            while (state := self.scheduler.state(one.task)) in ACTIVE and time.monotonic() < until:
+            while (state := self.scheduler.state(task.id)) in ACTIVE and time.monotonic() < until:
                 time.sleep(_READ_S)
             if state == "CANCELLED":
-                end, cause = self._outcome(state, one)
-                return Ended(*one.names, Outcome(end, cause, seconds=ended.outcome.seconds))
+                end, cause = self._outcome(state, task)
+                return Ended(*task.names, Outcome(end, cause, seconds=ended.outcome.seconds))
         return ended
 
     def _poll(self, now: float) -> None:
         """Find tasks that are over without having reported their end."""
-        queued = [one for one in self._running if one.task is not None]
-        jobs = sorted({one.task[0] for one in queued if one.task is not None})
+        queued = [task for task in self._running if task.id is not None]
+        jobs = sorted({task.id[0] for task in queued if task.id is not None})
         known = self.scheduler.states(jobs) if jobs else {}
-        for one in queued:
-            assert one.task is not None
-            if known.get(one.task, GONE) in ACTIVE:
-                one.silent_since = None
-                self._overdue(one, now)
+        for task in queued:
+            assert task.id is not None
+            if known.get(task.id, GONE) in ACTIVE:
+                task.silent_since = None
+                self._overdue(task, now)
                 continue
-            one.silent_since = now if one.silent_since is None else one.silent_since
-            if now - one.silent_since >= min(_SETTLE_S, 2 * self.poll_s):
+            task.silent_since = now if task.silent_since is None else task.silent_since
+            if now - task.silent_since >= min(_SETTLE_S, 2 * self.poll_s):
                 with contextlib.suppress(SchedulerDown):  # one task's answer delays no other
-                    state = self.scheduler.state(one.task)
-                    self._read(one)
-                    if one in self._running and state not in ACTIVE:
-                        self._end(one, *self._outcome(state, one))
+                    state = self.scheduler.state(task.id)
+                    self._read(task)
+                    if task in self._running and state not in ACTIVE:
+                        self._end(task, *self._outcome(state, task))
 
-    def _overdue(self, one: _Running, now: float) -> None:
+    def _overdue(self, task: _Running, now: float) -> None:
         """End a task whose trial did not stop within its grace period."""
-        assert one.task is not None
-        if one.stop_by is not None and now > one.stop_by + _LATE_S:
-            self.scheduler.cancel([one.task])
-            self._end(one, "stopped", Message("stopped.grace_over"))
+        assert task.id is not None
+        if task.stop_by is not None and now > task.stop_by + _LATE_S:
+            self.scheduler.cancel([task.id])
+            self._end(task, "stopped", Message("stopped.grace_over"))
 
-    def _end(self, one: _Running, end: End, cause: Message) -> None:
-        if one in self._running:
-            self._running.remove(one)
-            self._told.append(Ended(*one.names, Outcome(end, cause)))
+    def _end(self, task: _Running, end: End, cause: Message) -> None:
+        if task in self._running:
+            self._running.remove(task)
+            self._events.append(Ended(*task.names, Outcome(end, cause)))
 
-    def _outcome(self, state: str, one: _Running) -> tuple[End, Message]:
+    def _outcome(self, state: str, task: _Running) -> tuple[End, Message]:
         """How an attempt ends whose task is over and did not report it."""
-        if one.stop_by is not None:
-            return "stopped", Message("stopped.before_start" if not one.began else "stopped.asked")
-        facts = {"task": "_".join(map(str, one.task or ()))}
+        if task.stop_by is not None:
+            return "stopped", Message("stopped.before_start" if not task.began else "stopped.asked")
+        facts = {"task": "_".join(map(str, task.id or ()))}
         if state == "PREEMPTED":
             return "stopped", Message("slurm.preempted", facts)
         if state == "OUT_OF_MEMORY":
             return "infeasible", Message("memory.killed", {"what": "trial"})
-        if one.batch.restarted(one.index).exists():
+        if task.batch.restart_file(task.index).exists():
             return "stopped", Message("slurm.restarted", facts)
-        trial = one.assignment.trial
+        trial = task.assignment.trial
         if state == GONE and self._forgotten[trial] < FORGIVEN:
             self._forgotten[trial] += 1
             return "stopped", Message("slurm.forgotten", facts)

@@ -56,7 +56,7 @@ class Watch:
             return Message("stopped.asked"), float(text)
         if signal.SIGTERM in self.signals:
             return Message("slurm.terminated"), TERM_GRACE_S
-        if signal.SIGUSR1 in self.signals or self.batch.warned(self.index).exists():
+        if signal.SIGUSR1 in self.signals or self.batch.warning_file(self.index).exists():
             return Message("slurm.time_limit"), 0.8 * self.order.notice_s
         if self._orphaned():
             return Message("slurm.orphaned"), TERM_GRACE_S
@@ -65,10 +65,10 @@ class Watch:
     def _is_newest(self) -> bool:
         """Whether no later attempt of the trial was submitted meanwhile."""
         try:
-            own = newest(self.assignment.folder).read_text()
+            claim = newest(self.assignment.folder).read_text()
         except OSError:
             return True
-        return own == f"{self.assignment.attempt} {self.batch.folder.name}"
+        return claim == f"{self.assignment.attempt} {self.batch.folder.name}"
 
     def _orphaned(self) -> bool:
         """Whether the supervisor has shown no sign of life for long, by this node's clock."""
@@ -84,17 +84,17 @@ def train(watch: Watch, pool: Pool, outbox: Outbox) -> Ended:
     """Report what happens until the trial has ended."""
     why: Message | None = None
     while True:
-        asked = watch.asks()
-        if asked is not None and (why is None or asked[1] == 0):
-            why = asked[0] if why is None else why
-            pool.stop(watch.assignment.trial, asked[1])
+        stopping = watch.asks()
+        if stopping is not None and (why is None or stopping[1] == 0):
+            why = stopping[0] if why is None else why
+            pool.stop(watch.assignment.trial, stopping[1])
         for event in pool.events(LOOK_S):
             if isinstance(event, Ended):
-                return _named(event, why or _preempted(event, watch))
+                return _with_reason(event, why or _preemption(event, watch))
             outbox.put(event)
 
 
-def _preempted(ended: Ended, watch: Watch) -> Message | None:
+def _preemption(ended: Ended, watch: Watch) -> Message | None:
     """Why a trial ended that SIGTERM killed: Slurm sends it to every process of a job.
 
     The trial's process may be gone before this one hears the signal.
@@ -113,7 +113,7 @@ def _by_sigterm(ended: Ended) -> bool:
     return reason is not None and reason.facts.get("signal") == name
 
 
-def _named(ended: Ended, why: Message | None) -> Ended:
+def _with_reason(ended: Ended, why: Message | None) -> Ended:
     """The end of a trial that was asked to stop, with the reason that Slurm gave.
 
     One that SIGTERM ended before it could save is no death either: it resumes from its last save.
@@ -137,13 +137,13 @@ def main(arguments: list[str], index: int | None = None) -> int:
     watch = Watch(batch, place, assignment, order)
     for number in (signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, watch.hear)
-    own = devices.visible_devices() if order.gpus else ()
+    gpus = devices.visible_devices() if order.gpus else ()
     environment = {"OMP_NUM_THREADS": str(devices.cores()), **os.environ}
     environment[PARENT_HEARS_SIGTERM] = "1"
     if not order.gpus:
         environment[devices.VISIBLE] = ""
     outbox = Outbox(batch.mailbox(place))
-    pool = Pool([Seat(own, environment)], order.limits, "always")
+    pool = Pool([Seat(gpus, environment)], order.limits, "always")
     with _closing(pool.close), _closing(outbox.close):
         pool.start(load, [assignment])
         outbox.put(train(watch, pool, outbox))
