@@ -13,7 +13,7 @@ from tests.launches.rounds_of_worlds import asked
 
 import tunewright as tw
 from tunewright.advice.next_round import EXCLUDED, consistent, contradict, next_round
-from tunewright.advice.proposal import Kind, Proposal, proposal, reason, successor
+from tunewright.advice.proposal import Kind, Proposal, proposal, successor
 from tunewright.cli.main import app
 from tunewright.messages import Message
 from tunewright.present.terminal.plan_page import plan
@@ -24,7 +24,7 @@ PART = 20  # of the generated rounds in one test
 
 
 def of(kind: Kind, code: str = "proposal.repeat") -> Proposal:
-    return proposal(kind, reason(code, gain=0.0, matters=None))
+    return proposal(kind, code, gain=0.0, matters=None)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_an_end_is_not_moved_out_and_in() -> None:
     def moved(kind: Kind, low: float, high: float) -> Proposal:
         rates = {**round.nuisance, "learning_rate": tw.log(low, high)}
         made = successor(round, Message("change.wider", {"names": []}), nuisance=rates)
-        return proposal(kind, reason("proposal.no_trial_has_run"), round=made)
+        return proposal(kind, "proposal.no_trial_has_run", round=made)
 
     out = moved("widen", 1e-4, 1.0)
     assert contradict(out, moved("narrow", 1e-4, 1e-2), round)

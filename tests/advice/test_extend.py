@@ -7,7 +7,7 @@ import pytest
 from tests.launches.rounds_of_worlds import REFERENCE, asked, ran
 
 import tunewright as tw
-from tunewright.advice.extend import extend, extension, trained_steps
+from tunewright.advice.extend import extend, extension, steps_of_training
 from tunewright.design.longer_schedule import stretch
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Log, log
@@ -138,7 +138,7 @@ def test_refusals() -> None:
 
 
 def test_the_length_is_read_by_its_meaning() -> None:
-    assert trained_steps(short()) == 1000
+    assert steps_of_training(short()) == 1000
     assert tw.advice.extend is extend
 
 

@@ -9,7 +9,7 @@ from tests.launches.rounds_of_worlds import asked
 
 import tunewright as tw
 from tunewright.advice.next_round import next_round
-from tunewright.advice.proposal import enough_for, most_trials, untried
+from tunewright.advice.proposal import count_untried, enough_for, most_trials
 from tunewright.testing import World, results
 
 SIX: dict[str, Any] = {"optimizer": ["a", "b", "c"], "act": [True, False]}
@@ -37,7 +37,7 @@ def test_the_configurations_are_counted(nuisance: dict[str, Any], count: int | N
 def test_six_configurations_get_no_more_trials_than_are_left() -> None:
     for trials in (3, 6, 16):
         made = trained(asked(nuisance=SIX, fixed={}, trials_per_study=trials))
-        left = untried(made)
+        left = count_untried(made)
         assert left is not None and left >= 6 - trials
         proposals = next_round(made)
         assert proposals

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tunewright.advice.extend import lengthened
+from tunewright.advice.extend import changes_for_length
 from tunewright.design.longer_schedule import stretch
 from tunewright.design.names import Meaning
 from tunewright.design.schedule import Constant, Cosine, Warmup
@@ -13,7 +13,7 @@ from tunewright.messages import Message
 
 
 def made(new: int = 5000, **configuration: Any) -> Any:
-    return lengthened(configuration, Meaning(), 1000, new)
+    return changes_for_length(configuration, Meaning(), 1000, new)
 
 
 def test_a_linear_decay_keeps_its_steps() -> None:

@@ -12,11 +12,10 @@ from tests.launches.rounds_of_worlds import asked, ran
 from tunewright.actions import CheckRound, RunRound, RunTrials
 from tunewright.advice.next_round import next_round
 from tunewright.advice.proposal import (
-    continued,
+    continuation,
     proposal,
-    reason,
-    renamed,
     successor,
+    under_name,
     without_trials,
 )
 from tunewright.checks.checklist import check
@@ -29,14 +28,14 @@ OUTSIDE = World(Bowl({"learning_rate": 1.2, "beta1": 0.5}), noise_sd=0.005)
 
 
 def test_a_renamed_proposal_runs_its_round_under_the_new_name() -> None:
-    made = proposal("narrow", reason("proposal.narrow"), (), asked(), (CheckRound("first"),))
-    other = renamed(made, "my round; ls")
+    made = proposal("narrow", "proposal.narrow", (), asked(), (CheckRound("first"),))
+    other = under_name(made, "my round; ls")
     assert other.round is not None and other.round.name == "my round; ls"
     assert other.actions == (RunRound("my round; ls"), CheckRound("first"))
-    more = continued("exploit", reason("proposal.exploit_more"), (), asked(), "bayesian")
-    assert renamed(more, "b").actions == (RunTrials("b", 24, "bayesian"),)
+    more = continuation("exploit", "proposal.exploit_more", (), asked(), "bayesian")
+    assert under_name(more, "b").actions == (RunTrials("b", 24, "bayesian"),)
     with pytest.raises(DesignError):
-        renamed(proposal("finish", reason("proposal.no_trial_has_run")), "b")
+        under_name(proposal("finish", "proposal.no_trial_has_run"), "b")
 
 
 def test_a_reason_carries_the_finding_and_can_leave_its_trials_out() -> None:

@@ -9,8 +9,8 @@ from tests.campaigns.known_worlds import SPACE, train, train_stepping, workload
 
 import tunewright as tw
 from tunewright.campaigns.campaign import keep_definition, read_campaign, read_definition
-from tunewright.campaigns.request import defined
-from tunewright.campaigns.tune import tune, tuned
+from tunewright.campaigns.request import define
+from tunewright.campaigns.tune import carry_out, tune
 from tunewright.execution.run import run
 from tunewright.execution.workload import Purpose
 from tunewright.messages import Message
@@ -31,7 +31,7 @@ def read(own: tw.Workload, name: str = "tune"):
 @pytest.mark.parametrize("prober", [train, train_stepping])
 def test_a_probe_that_it_did_not_ask_for_changes_no_fixed_value(tmp_path, prober) -> None:
     own = workload(tmp_path, train_stepping)
-    asked = defined(own, {**RATES, "batch_size": 64}, 200, None, name="tune")
+    asked = define(own, {**RATES, "batch_size": 64}, 200, None, name="tune")
     with Store.open(own.store) as store:
         keep_definition(store, asked)
         # another workload, and the same one by hand
@@ -45,7 +45,7 @@ def test_rounds_of_a_probe_that_it_did_not_ask_for_cost_it_nothing(tmp_path) -> 
     own = workload(tmp_path)
     points = [{"learning_rate": 0.1}, {"learning_rate": 0.2}]
     with Store.open(own.store) as store:
-        keep_definition(store, defined(own, SPACE, 40, None, name="tune"))
+        keep_definition(store, define(own, SPACE, 40, None, name="tune"))
     run_listed("stability", "by hand", own, points, {})
     assert read(own).probe_trials == 0
     mine = replace(own, purpose=Purpose("tune", "probe"))
@@ -65,13 +65,13 @@ def test_a_round_that_is_only_named_alike_is_not_its_own(tmp_path) -> None:
 
 def test_a_step_gets_its_round_when_that_begins(tmp_path) -> None:
     own = workload(tmp_path)
-    asked = defined(own, SPACE, 6, None, name="tune")
+    asked = define(own, SPACE, 6, None, name="tune")
     seen = []
 
     def look(step, campaign) -> None:
         seen.append([one.round for one in read(own).log])
 
-    campaign = tuned(asked, own, tell=look).campaign
+    campaign = carry_out(asked, own, tell=look).campaign
     assert [step.round for step in campaign.log] == ["tune_1_explore", "tune_1_explore"]
     assert seen == [[], ["tune_1_explore"]]
     with Store.open(own.store) as store:

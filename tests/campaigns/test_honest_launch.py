@@ -11,10 +11,15 @@ from tests.campaigns.known_worlds import SPACE, train_from_today, train_longer, 
 from tests.campaigns.test_plan import INSIDE, campaign, explored
 
 import tunewright as tw
-from tunewright.campaigns.campaign import Contender, configurations, read_campaign, untried
+from tunewright.campaigns.campaign import (
+    Contender,
+    configurations,
+    count_untried,
+    read_campaign,
+)
 from tunewright.campaigns.plan import next_step, verdict_of
-from tunewright.campaigns.request import TuneTerms, defined
-from tunewright.campaigns.tune import tune, tuned
+from tunewright.campaigns.request import TuneTerms, define
+from tunewright.campaigns.tune import carry_out, tune
 from tunewright.launches.lineage import Launched, Place
 from tunewright.store.launches import Evaluation
 from tunewright.store.store import Store
@@ -79,7 +84,8 @@ def test_two_finalists_are_two_points():
 def test_a_program_without_its_seed_ends_its_campaign(tmp_path):
     asked = {"learning_rate": tw.log(1e-3, 1.0), "max_train_steps": 10}
     own = workload(tmp_path, seedless)
-    ending = tuned(defined(own, asked, 20, None, name="tune", tests=True), own, lambda c: {"t": 1})
+    definition = define(own, asked, 20, None, name="tune", tests=True)
+    ending = carry_out(definition, own, lambda c: {"t": 1})
     assert ending.step.reason.code == "campaign.identical_repeats"
     assert ending.campaign.launched is None and not ending.campaign.looks
     declared = replace(own, deterministic=True)
@@ -102,7 +108,8 @@ def test_a_finite_space_comes_to_its_end(tmp_path):
     assert found.launched is not None
     assert all(t.ended for r in found.rounds for t in r.trials)
     assert found.best == {"opt": "a", "act": False, "max_train_steps": 10}
-    assert configurations(found.space) == 6 and untried(found.space, found.searched) >= 0
+    assert configurations(found.space) == 6
+    assert count_untried(found.space, found.searched) >= 0
 
 
 @pytest.mark.parametrize("trials", [16, 18, 20, 24])
@@ -174,6 +181,6 @@ def test_probes_made_by_hand_do_not_count_for_a_campaign_to_come(tmp_path):
     own = workload(tmp_path, train_from_today)
     probe = tw.Round("stability.1", goal="?", nuisance={"learning_rate": [0.1]}, trials_per_study=3)
     tw.run(probe, own)
-    planned = defined(own, SPACE, 20, None, name="tune")
+    planned = define(own, SPACE, 20, None, name="tune")
     with Store.open(own.store) as store:
         assert read_campaign(store, planned).spent == 0

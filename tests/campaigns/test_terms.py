@@ -9,7 +9,7 @@ import pytest
 from tests.campaigns.known_worlds import SPACE, workload
 
 import tunewright as tw
-from tunewright.campaigns.request import TuneTerms, defined
+from tunewright.campaigns.request import TuneTerms, define
 from tunewright.errors import DesignError
 
 
@@ -42,10 +42,10 @@ def test_one_way_to_train_longer() -> None:
 
 def test_the_terms_reach_the_definition(tmp_path) -> None:
     terms = TuneTerms(seed=3, detect=0.01, baseline={"learning_rate": 0.2}, extend_to=1000)
-    asked = defined(workload(tmp_path), SPACE, 20, None, name="tune", terms=terms)
+    asked = define(workload(tmp_path), SPACE, 20, None, name="tune", terms=terms)
     assert (asked.space.seed, asked.space.detect, asked.extend_to) == (3, 0.01, 1000)
     assert asked.default == {"learning_rate": 0.2}
-    plain = defined(workload(tmp_path), SPACE, 20, None, name="tune")
+    plain = define(workload(tmp_path), SPACE, 20, None, name="tune")
     assert (plain.space.seed, plain.extend, plain.extend_to) == (0, None, None)
 
 

@@ -20,8 +20,8 @@ from tests.campaigns.known_worlds import (
 import tunewright as tw
 from tunewright.campaigns.campaign import Campaign, read_campaign, read_definition
 from tunewright.campaigns.plan import next_step
-from tunewright.campaigns.request import TuneTerms, defined
-from tunewright.campaigns.tune import tune, tuned
+from tunewright.campaigns.request import TuneTerms, define
+from tunewright.campaigns.tune import carry_out, tune
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.launches.lineage import baseline
 from tunewright.store.store import Store
@@ -180,9 +180,9 @@ def _breaking_train(
 
 def test_the_plan_is_a_function_of_the_store_alone(tmp_path):
     own = workload(tmp_path)
-    asked = defined(own, SPACE, 20, None, name="tune")
+    asked = define(own, SPACE, 20, None, name="tune")
     seen = []
-    tuned(asked, own, tell=lambda step, campaign: seen.append((step, next_step(campaign))))
+    carry_out(asked, own, tell=lambda step, campaign: seen.append((step, next_step(campaign))))
     assert seen and all(step == again for step, again in seen)
     with Store.open(own.store) as store:
         read = read_campaign(store, read_definition(store, "tune"))
@@ -208,7 +208,7 @@ def test_the_budget_is_never_exceeded(tmp_path_factory, trials, low, today):
 
 def test_hours_are_turned_into_trials_once_some_have_ended(tmp_path):
     own = workload(tmp_path)
-    asked = defined(own, SPACE, None, 1.0, name="tune")
+    asked = define(own, SPACE, None, 1.0, name="tune")
     assert Campaign(definition=asked).total == 16, "nothing is known yet"
     ended = results(replace(asked.space, trials_per_study=16), World(Bowl({"learning_rate": 0.5})))
     # 16 trials of 10 s each: an hour has room for 360 of them, one at a time

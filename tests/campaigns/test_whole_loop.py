@@ -20,11 +20,11 @@ from tests.campaigns.known_worlds import (
 import tunewright as tw
 from tunewright.advice.proposal import Proposal
 from tunewright.campaigns.campaign import Campaign, Definition
-from tunewright.campaigns.plan import next_step, planned
-from tunewright.campaigns.probe import most_runs, remedy_step, skipped
-from tunewright.campaigns.request import TuneTerms, defined
+from tunewright.campaigns.plan import next_step, shares_of
+from tunewright.campaigns.probe import left_alone, most_runs, remedy_step
+from tunewright.campaigns.request import TuneTerms, define
 from tunewright.campaigns.train_longer import ranks_alike
-from tunewright.campaigns.tune import tune, tuned
+from tunewright.campaigns.tune import carry_out, tune
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.launches.lineage import baseline
 from tunewright.messages import Message
@@ -45,9 +45,9 @@ def until(*kinds: str):
 
 def test_an_unstable_world_is_repaired_by_warm_up(tmp_path):
     own = workload(tmp_path, train_unstable)
-    asked = defined(own, SPACE, 80, None, name="tune")
+    asked = define(own, SPACE, 80, None, name="tune")
     asked = replace(asked, default=None)
-    ending = tuned(asked, own, confirm=until("exploit", "repeat"))
+    ending = carry_out(asked, own, confirm=until("exploit", "repeat"))
     campaign = ending.campaign
     steps = {step.kind: step for step in campaign.log}
     assert steps["probe"].reason.code == "campaign.probe_remedy"
@@ -62,7 +62,7 @@ def test_an_unstable_world_is_repaired_by_warm_up(tmp_path):
     assert campaign.probe_trials > 0
     assert campaign.spent <= 80
     # the same call again has nothing to repair
-    again = tuned(asked, own, confirm=until("exploit", "repeat"))
+    again = carry_out(asked, own, confirm=until("exploit", "repeat"))
     assert again.campaign.spent == campaign.spent
     # and a remedy that would take all that is free is not looked for
     why = Message("proposal.no_trial_has_run")
@@ -86,8 +86,8 @@ def test_a_remedy_that_cannot_be_judged_or_fails_does_not_end_the_campaign(
 
     monkeypatch.setattr("tunewright.campaigns.probe.stability", unjudged)
     own = workload(tmp_path, train_unstable)
-    asked = replace(defined(own, SPACE, 80, None, name="tune"), default=None)
-    campaign = tuned(asked, own, confirm=until("exploit", "repeat")).campaign
+    asked = replace(define(own, SPACE, 80, None, name="tune"), default=None)
+    campaign = carry_out(asked, own, confirm=until("exploit", "repeat")).campaign
     assert [step.kind for step in campaign.log if step.kind in ("probe", "repair")] == ["probe"]
     (answer,) = (one for one in campaign.probes if one["probe"] == "repair")
     assert answer["settings"] == {}
@@ -102,8 +102,8 @@ def test_a_remedy_that_cannot_be_judged_or_fails_does_not_end_the_campaign(
 def test_overfitting_brings_in_the_regulariser_that_the_space_lacks(tmp_path):
     own = workload(tmp_path, train_overfits)
     space = {"learning_rate": tw.log(1e-3, 1.0), "width": tw.linear(1.0, 2.0)}
-    asked = replace(defined(own, space, 60, None, name="tune"), default=None)
-    campaign = tuned(asked, own, confirm=until("exploit", "repeat")).campaign
+    asked = replace(define(own, space, 60, None, name="tune"), default=None)
+    campaign = carry_out(asked, own, confirm=until("exploit", "repeat")).campaign
     (made,) = campaign.of_kind("regularise")
     assert str(made.round.nuisance["dropout"]) == "linear(0, 0.5)"
     (step,) = [one for one in campaign.log if one.kind == "regularise"]
@@ -176,14 +176,14 @@ def test_a_workload_without_meanings_says_what_is_left_out(tmp_path):
         executor=tw.executors.Inline(),
     )
     campaign = tune(own, {"rate": tw.log(1e-4, 1.0)}, trials=8)
-    lines = list(skipped(campaign))
+    lines = list(left_alone(campaign))
     assert {line.code for line in lines} == {"campaign.skipped"}
     assert [(line.facts["what"], line.facts["why"]["code"]) for line in lines] == [
         (["batch_size", "train_steps"], "campaign.pays_from"),
         (["warm-up", "clipping"], "campaign.takes_no"),
     ]
     larger = replace(campaign, definition=replace(campaign.definition, trials=100))
-    assert [(line.facts["what"], line.facts["why"]["name"]) for line in skipped(larger)] == [
+    assert [(line.facts["what"], line.facts["why"]["name"]) for line in left_alone(larger)] == [
         (["batch_size"], "batch_size"),
         (["train_steps", "warm-up", "clipping"], "learning_rate"),
     ]
@@ -197,9 +197,9 @@ def test_a_workload_without_meanings_says_what_is_left_out(tmp_path):
 )
 def test_the_batch_size_is_probed_where_steps_can_be_timed(tmp_path, train, probed):
     own = workload(tmp_path, train)
-    asked = replace(defined(own, RATES, 100, None, name="tune"), default=None)
+    asked = replace(define(own, RATES, 100, None, name="tune"), default=None)
     assert asked.able["batch_size"] is None
-    ending = tuned(asked, own, confirm=lambda step, campaign: step.probe == "batch_size")
+    ending = carry_out(asked, own, confirm=lambda step, campaign: step.probe == "batch_size")
     (answer,) = [one for one in ending.campaign.probes if one["probe"] == "batch_size"]
     size = ending.campaign.space.fixed["batch_size"]
     if probed:
@@ -231,7 +231,7 @@ def test_the_batch_size_is_settled_before_the_length() -> None:
 def test_small_campaigns_do_not_probe_and_say_so() -> None:
     small = asked_for(RATES, trials=50, batch_size=None, train_steps=None)
     assert next_step(small).kind == "explore"
-    why = next(skipped(small)).facts["why"]
+    why = next(left_alone(small)).facts["why"]
     assert why == {"code": "campaign.pays_from", "least": 100, "trials": 50}
 
 
@@ -246,9 +246,9 @@ def test_what_could_not_be_probed_is_left_as_it_is() -> None:
 def test_full_length_is_paid_for_out_of_what_is_kept_back() -> None:
     plain = asked_for(RATES, trials=50)
     longer = replace(plain, definition=replace(plain.definition, extend=10.0))
-    assert planned(plain).extend == 0
-    assert planned(longer).extend == 9 and planned(longer).long == 5
-    assert planned(longer).kept_back == planned(plain).kept_back + 9
+    assert shares_of(plain).extend == 0
+    assert shares_of(longer).extend == 9 and shares_of(longer).long == 5
+    assert shares_of(longer).kept_back == shares_of(plain).kept_back + 9
 
 
 def test_after_full_length_short_trainings_no_longer_count() -> None:

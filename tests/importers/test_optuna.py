@@ -27,7 +27,7 @@ from tunewright.present.report_parts import trial_rows
 from tunewright.present.terminal.round_page import counts_line, remarks
 from tunewright.present.terminal.trial_page import facts
 from tunewright.search.bayesian.history import history
-from tunewright.search.search import told
+from tunewright.search.search import search_trials
 from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -155,7 +155,7 @@ def test_pruned_trials_are_shown_as_pruned_everywhere(tmp_path: Path) -> None:
         kept = store.results(found.round.name)
     assert kept.counts == found.counts and kept.trial(3).reason == found.trial(3).reason
     for study in found.studies:
-        read = history(study, told(found, study))
+        read = history(study, search_trials(found, study))
         own = [trial.status for trial in found.of(study)]
         assert len(read.rows) == own.count("completed") + own.count("infeasible")
         assert len(read.waiting) == own.count("pruned") + own.count("failed")

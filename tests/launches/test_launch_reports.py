@@ -16,7 +16,7 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.launches.launch import LaunchTerms
-from tunewright.launches.looks import Question, decide_by_split, known
+from tunewright.launches.looks import Question, decide_by_split, with_repeats
 from tunewright.launches.variance import variance
 from tunewright.messages import Message
 from tunewright.store.results import Results
@@ -62,7 +62,9 @@ def results(workload):
 
 
 def pair(results):
-    return known(results, results.best(layers=2)), known(results, results.best(layers=1))
+    return with_repeats(results, results.best(layers=2)), with_repeats(
+        results, results.best(layers=1)
+    )
 
 
 def test_a_deterministic_workload_is_launched_without_runs(results, workload):

@@ -19,7 +19,7 @@ from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
 from tunewright.launches import lineage
 from tunewright.launches.launch import TWO_LOOKS, LaunchTerms
-from tunewright.launches.looks import Question, known, look_until_decided, record
+from tunewright.launches.looks import Question, look_until_decided, record, with_repeats
 from tunewright.messages import Message
 from tunewright.store.store import Store
 
@@ -53,7 +53,9 @@ def workload(tmp_path):
 
 
 def pair(results):
-    return known(results, results.best(layers=2)), known(results, results.best(layers=1))
+    return with_repeats(results, results.best(layers=2)), with_repeats(
+        results, results.best(layers=1)
+    )
 
 
 def test_a_clear_gain_takes_three_runs_of_each(workload):
@@ -144,6 +146,6 @@ def test_an_interrupted_launch_goes_on_where_it_stopped(workload):
 
 def test_a_trial_is_not_launched_over_itself(workload):
     results = run(ROUND, workload)
-    own = known(results, results.best())
+    own = with_repeats(results, results.best())
     with pytest.raises(DesignError, match="nothing to launch"):
         look_until_decided(own, own, workload)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.launches.rounds_of_worlds import asked, ran
 
-from tunewright.advice.length import agreement, compared, truncated
+from tunewright.advice.length import agreement, agreement_of, truncated
 from tunewright.design.objective import maximize
 from tunewright.design.ranges import linear
 from tunewright.design.round import Round
@@ -33,16 +33,16 @@ def test_the_same_ranking_agrees() -> None:
 
 def test_a_reversed_ranking_does_not() -> None:
     values = np.linspace(0, 1, 20)
-    found = compared(values, -values)
+    found = agreement_of(values, -values)
     assert found.agrees is False
     assert (found.overlap, found.regret) == (0, 1.0)
 
 
 def test_few_things_cannot_be_told() -> None:
-    assert compared(np.arange(4.0), np.arange(4.0)).agrees is None
-    assert "too few" in compared(np.arange(4.0), np.arange(4.0)).says
-    assert compared(np.zeros(9), np.arange(9.0)).correlation is None
-    assert compared(np.array([]), np.array([])).regret is None
+    assert agreement_of(np.arange(4.0), np.arange(4.0)).agrees is None
+    assert "too few" in agreement_of(np.arange(4.0), np.arange(4.0)).says
+    assert agreement_of(np.zeros(9), np.arange(9.0)).correlation is None
+    assert agreement_of(np.array([]), np.array([])).regret is None
 
 
 def test_settings_are_compared_where_no_configuration_is_shared() -> None:
@@ -61,7 +61,7 @@ def test_the_interval_covers() -> None:
     for _ in range(400):
         a = random.normal(size=24)
         b = true * a + np.sqrt(1 - true**2) * random.normal(size=24)
-        low, high = compared(a, b).interval or (0.0, 0.0)
+        low, high = agreement_of(a, b).interval or (0.0, 0.0)
         covered += low <= ranks <= high
     assert 0.86 <= covered / 400 <= 0.95
 

@@ -15,7 +15,7 @@ from tunewright.execution.run import run
 from tunewright.execution.workload import Workload
 from tunewright.launches.decide import decide
 from tunewright.launches.launch import LaunchTerms
-from tunewright.launches.looks import known_splits, replicate, replicate_round, replicates, resplit
+from tunewright.launches.looks import arm_on_splits, replicate, replicate_round, replicates, resplit
 from tunewright.store.store import Store
 
 ROUND = Round(
@@ -65,8 +65,8 @@ def test_one_configuration_on_several_splits(workload):
     assert len(set(arm.splits)) == 3
     assert arm.splits == against.splits
     with Store.open(workload.store) as store:
-        assert known_splits(store, results, best) == arm
-        assert known_splits(store, results, _another(results, best, other)) is None
+        assert arm_on_splits(store, results, best) == arm
+        assert arm_on_splits(store, results, _another(results, best, other)) is None
     launch = decide(arm, against, LaunchTerms(plan=3))
     assert launch.method == "paired by split"
     assert launch.verdict == "launch"

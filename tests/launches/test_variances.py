@@ -20,9 +20,9 @@ from tunewright.launches.variance import (
     examples_of,
     from_halves,
     from_replicates,
-    luck_of_gain,
     of_gain,
     of_value,
+    study_spread_of_gain,
     variances_of as variance,
 )
 from tunewright.messages import Message
@@ -120,15 +120,17 @@ def test_replicate_studies_cover_the_truth():
 
 def test_the_luck_of_a_gain_is_smaller_where_the_points_are_shared():
     quiet = studied(3, trials=24, noise=0.002, shift=0.03)
-    luck = luck_of_gain(quiet, 1, quiet, 0)
+    luck = study_spread_of_gain(quiet, 1, quiet, 0)
     alone = [from_halves(quiet, study).sd for study in (0, 1)]
     assert luck.sd < float(np.hypot(*alone))
-    apart = luck_of_gain(quiet, 1, replace(quiet, round=replace(quiet.round, name="other")), 0)
+    apart = study_spread_of_gain(
+        quiet, 1, replace(quiet, round=replace(quiet.round, name="other")), 0
+    )
     assert apart.sd > luck.sd
     again = [studied(seed, shift=0.03) for seed in range(4)]
-    replicated = luck_of_gain(again[0], 1, again[0], 0, again)
+    replicated = study_spread_of_gain(again[0], 1, again[0], 0, again)
     assert replicated.freedom == 3
-    assert luck_of_gain(studied(0, trials=6), 1, studied(0, trials=6), 0) is None
+    assert study_spread_of_gain(studied(0, trials=6), 1, studied(0, trials=6), 0) is None
 
 
 def test_right_and_wrong_answers_give_mcnemars_variance():

@@ -66,7 +66,7 @@ FITTING = {
 
 def value_of(argument: Argument) -> strategies.SearchStrategy[Any]:
     """What may arrive under a name: what fits, hostile texts, wrong types."""
-    choices = [c for c in argument.choices if c != "status"]  # `judge status` starts a process
+    choices = list(argument.choices)
     fitting = strategies.sampled_from(choices) if choices else FITTING[argument.kind]
     wrong = strategies.sampled_from(WRONG) if argument.kind != "flag" else strategies.just("yes")
     return fitting | wrong | TEXTS

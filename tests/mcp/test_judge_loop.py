@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,14 +46,20 @@ def project(tmp_path: Path) -> Path:
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "-f", "train.py")
     git(tmp_path, "commit", "-qm", "first")
-    begin = ["judge", "begin", command, "--minimize", "val_loss", "--budget-trials", "40"]
-    words = [sys.executable, "-m", "tunewright", *begin]
-    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
     return tmp_path
 
 
 def test_a_judge_loop(project: Path) -> None:
     async def use(call: Call, client: Any) -> None:
+        missing = await call("judge", action="try")
+        assert missing["error"]["code"] == "referee.no_lineage", missing
+        assert missing["next"] == {"tool": "judge", "arguments": {"action": "begin"}}
+        begun = await call("judge", action="begin", protect="train.py")
+        assert begun["verdict"] == "begun" and begun["numbers"]["protect"] == ["train.py"], begun
+        otherwise = await call("judge", action="begin")
+        assert otherwise["error"]["code"] == "referee.begun_otherwise", otherwise
+        shutil.rmtree(project / "tuning.judge")
+        assert (await call("judge", action="begin"))["verdict"] == "begun"
         for gain, expected in ((0.2, "keep"), (-0.2, "discard")):
             (project / "train.py").write_text(TRAIN.format(gain=gain))
             git(project, "commit", "-qam", f"gain {gain}")
@@ -63,12 +70,14 @@ def test_a_judge_loop(project: Path) -> None:
             assert decided["numbers"]["expected_gain"] * gain > 0
         stands = await call("judge", action="status")
         assert stands["ok"] and stands["numbers"]["kept"] == 1, stands
+        decided = (await call("judge", action="history"))["numbers"]["newest"]
+        assert [one["verdict"] for one in decided] == ["keep", "discard"], decided
         quoted = await ended(call, (await call("judge", action="quote"))["numbers"]["handle"])
         low, high = quoted["numbers"]["interval"]
         assert 0.1 < low < quoted["numbers"]["gain"] < high < 0.3, quoted
         audited = await ended(call, (await call("judge", action="audit"))["numbers"]["handle"])
         assert audited["numbers"]["removed"] == 0 and audited["numbers"]["commit"], audited
-        refused = await call("judge", action="begin; rm -rf /")
+        refused = await call("judge", action="try; rm -rf /")
         assert refused["error"]["code"] == "mcp.bad_choice"
 
     with_client(project, use)

@@ -102,6 +102,12 @@ def test_a_whole_round_and_a_launch(project: Path) -> None:
         assert (await call("dry_run", round="layers"))["numbers"]["left"] == 12
         started = await call("run", round="layers")
         assert started["verdict"] == "started" and started["next"]["tool"] == "status"
+        waiting = started["next"]["arguments"]
+        assert waiting["wait"] == 50
+        assert (await call("status", **{**waiting, "wait": 1}))["verdict"] in (
+            "running",
+            "finished",
+        )
         done = await ended(call, started["numbers"]["handle"])
         assert done["verdict"] == "finished" and done["numbers"]["counts"] == {"completed": 12}
         assert done["cost"]["trials"] == 12 and done["budget_left"] == {"trials": 48}
@@ -123,6 +129,29 @@ def test_a_whole_round_and_a_launch(project: Path) -> None:
         assert refused["error"]["code"] == "mcp.bad_name"
 
     with_client(project, use)
+
+
+def test_an_agent_in_an_empty_folder_learns_what_to_do(tmp_path: Path) -> None:
+    async def use(call: Call, client: Any) -> None:
+        refused = await call("propose_round", **PROPOSED)
+        assert refused["error"]["code"] == "project.no_file"
+        assert refused["next"]["command"].startswith("tunewright init")
+        (tmp_path / "train.py").write_text(TRAIN)
+        (tmp_path / "tunewright.toml").write_text(
+            '[workload]\nfunction = "train.py:train"\nminimize = "valid_error"\n'
+        )
+        assert (await call("history"))["verdict"] == "none"
+        unknown = await call("check", round="layers")
+        assert unknown["error"]["code"] == "mcp.nothing_ran" and unknown["next"] is None
+        assert (await call("propose_round", **PROPOSED))["ok"]
+        again = await call("propose_round", **PROPOSED)
+        assert again["error"]["code"] == "mcp.round_exists"
+        run = {"tool": "run", "arguments": {"round": "layers"}}
+        assert again["next"] == (await call("check", round="layers"))["next"] == run
+        needs = await call("judge", action="begin")
+        assert needs["error"]["code"] == "mcp.judge_needs_command"
+
+    with_client(tmp_path, use)
 
 
 def test_training_survives_the_server(project: Path) -> None:

@@ -150,3 +150,62 @@ def test_what_cannot_begin_is_refused(tmp_path: Path) -> None:
     assert refused.value.code == "referee.no_change"
     with own.lineage.held(), pytest.raises(Busy):
         own.attempt()
+
+
+def bare(folder: Path) -> Path:
+    """A repository that ignores nothing, with the program in a folder below its top."""
+    repository(folder)
+    (folder / ".gitignore").unlink()
+    (folder / "sub").mkdir()
+    for name in ("train.py", "data.txt"):
+        (folder / name).rename(folder / "sub" / name)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "moved")
+    return folder / "sub"
+
+
+def test_a_repository_that_ignores_nothing_and_a_program_below_its_top(tmp_path: Path) -> None:
+    folder = bare(tmp_path / "own")
+    (folder / "budget.toml").write_text("trials = 100\n")
+    own = begun(folder, protect=("data.txt",))
+    assert git(folder, "status", "--porcelain").split() == ["??", "sub/budget.toml"]
+    write(folder, 1.0)
+    (folder / "new.py").write_text("A = 1\n")
+    decision = own.attempt()
+    assert decision.verdict == "keep"
+    assert (folder / "budget-ledger.jsonl").is_file()
+    shown = git(folder, "show", "--stat", "--format=", decision.commit)
+    assert "new.py" in shown and "budget" not in shown and "judge" not in shown
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "kept")
+    with pytest.raises(Misuse) as refused:
+        own.attempt()  # the kept files, committed: no change
+    assert refused.value.code == "referee.no_change"
+    (folder / "data.txt").write_text("a\nc\n")
+    with pytest.raises(Misuse) as refused:
+        tw.referee.Referee(store=folder / "tuning.db").attempt()
+    assert refused.value.code == "referee.protected"
+
+
+def test_a_protected_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "own")
+    with pytest.raises(Misuse) as refused:
+        begun(folder, protect=("data.txt", "dta.txt"))
+    assert refused.value.code == "referee.protects_nothing"
+    assert list(refused.value.facts["paths"]) == ["dta.txt"]
+
+
+def test_a_small_gain_is_kept_after_two_runs_at_the_earliest(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "own")
+    own = begun(folder, confirm=1.0)
+    kept = []
+    for size in (1.98, 1.97, 1.96, 1.0):
+        commit(folder, size)
+        decision = own.attempt()
+        if decision.verdict == "keep":
+            kept.append(decision)
+        else:
+            git(folder, "reset", "-q", "--hard", "HEAD~1")
+    assert kept[-1].expected_gain > 0.3
+    for decision in kept:
+        assert decision.runs >= 2 or decision.expected_gain >= decision.sd

@@ -17,7 +17,7 @@ from tunewright.errors import DesignError
 from tunewright.execution.executors import inline
 from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.bayesian.history import history
-from tunewright.search.search import told
+from tunewright.search.search import search_trials
 from tunewright.stats.early_stopping import LEAST
 from tunewright.store.joined import joined
 from tunewright.store.results import Results
@@ -118,7 +118,7 @@ def test_checks_count_a_pruned_trial_as_no_better_than_its_bound(results: Result
 def test_the_search_receives_the_bound(results: Results) -> None:
     pruned = pruned_of(results)
     (study,) = results.studies
-    received = {t.number: t for t in told(results, study)}
+    received = {t.number: t for t in search_trials(results, study)}
     assert [received[t.number].value for t in pruned] == [t.bound_of("err") for t in pruned]
     known = history(study, list(received.values()))
     assert len(known.rows) == len(results.trials) and not len(known.waiting)

@@ -24,15 +24,14 @@ from tunewright.advice.proposal import (
     enough_for,
     fixed_at,
     proposal,
-    reason,
     successor,
+    warnings,
     with_ranges,
 )
-from tunewright.advice.widen import around_the_best
+from tunewright.advice.widen import around_the_best, overfitting
 from tunewright.checks._better_half import TOP
 from tunewright.checks._training_fit import TrainingFit, training_fit
 from tunewright.checks.infeasible import InfeasibleEvidence
-from tunewright.checks.overfitting import OverfittingEvidence
 from tunewright.checks.sensitivity import SensitivityEvidence
 from tunewright.design.conditions import Given
 from tunewright.design.names import Meaning
@@ -56,18 +55,18 @@ _PROBES = ("stability", "warmup", "clip")
 
 def compare_again(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """A round that asks the same question under equal conditions."""
-    own = [f for f in findings if f.check in ("fairness", "same_code") and f.verdict == "warn"]
-    if not own:
+    unfair = warnings(findings, "fairness", "same_code")
+    if not unfair:
         return []
-    made = own_ranges(results) if own[0].check == "fairness" else None
-    if made is not None:
-        return [proposal("compare_again", reason("proposal.own_ranges", own), own, made)]
+    fair_round = own_ranges(results) if unfair[0].check == "fairness" else None
+    if fair_round is not None:
+        return [proposal("compare_again", "proposal.own_ranges", unfair, fair_round)]
     # no trial of the old round counts, so the points and seeds are new
     again = {"seed": results.round.seed + 1, "continues": ""}
-    made = successor(results.round, Message("change.compared_again"), **again)
-    code = "proposal.one_code" if own[0].check == "same_code" else "proposal.equal_trials"
-    check = (CheckRound(made.name),)
-    return [proposal("compare_again", reason(code, own), own, made, check)]
+    fair_round = successor(results.round, Message("change.compared_again"), **again)
+    code = "proposal.one_code" if unfair[0].check == "same_code" else "proposal.equal_trials"
+    check = (CheckRound(fair_round.name),)
+    return [proposal("compare_again", code, unfair, fair_round, check)]
 
 
 def own_ranges(results: Results) -> Round | None:
@@ -82,12 +81,12 @@ def own_ranges(results: Results) -> Round | None:
         study.scientific[name]: around_the_best(results, [study.number])
         for study in results.studies
     }
-    shared = [c for c in round.nuisance if any(c in found for found in narrower.values())]
+    shared = [c for c in round.nuisance if any(c in ranges for ranges in narrower.values())]
     if not shared:
         return None
     branches: list[tuple[Any, Mapping[str, Any]]] = [
-        (value, with_ranges({n: round.nuisance[n] for n in shared}, found))
-        for value, found in narrower.items()
+        (value, with_ranges({n: round.nuisance[n] for n in shared}, ranges))
+        for value, ranges in narrower.items()
     ]
     rest = {n: d for n, d in round.nuisance.items() if n not in shared}
     try:
@@ -105,26 +104,26 @@ def fix(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     values = immaterial(results, findings)
     if not values:
         return []
-    own = [f for f in findings if f.check == "sensitivity"]
+    sensitivity = [f for f in findings if f.check == "sensitivity"]
     try:
-        made = successor(
+        smaller_round = successor(
             results.round,
             Message("change.fixed", {"names": list(values)}),
             **fixed_at(results.round, values),
         )
     except DesignError:
         return []
-    return [proposal("fix", reason("proposal.fix", own, values=values), own, made)]
+    return [proposal("fix", "proposal.fix", sensitivity, smaller_round, values=values)]
 
 
 def immaterial(results: Results, findings: Sequence[Finding]) -> dict[str, Value]:
     """Nuisance hyperparameters no study shows a sign of, with their values in the best trial."""
     judged = [f.evidence for f in findings if isinstance(f.evidence, SensitivityEvidence)]
     best = results.top(1)
-    if not judged or not best or not all(own.matter for own in judged):
+    if not judged or not best or not all(evidence.matter for evidence in judged):
         return {}
     # one without a main effect may still matter together with another
-    needed = {name for own in judged for name in (*own.matter, *own.together)}
+    needed = {name for evidence in judged for name in (*evidence.matter, *evidence.together)}
     rate = results.meaning.name("learning_rate")
     nuisance = results.round.nuisance
     return {
@@ -134,36 +133,37 @@ def immaterial(results: Results, findings: Sequence[Finding]) -> dict[str, Value
         and name != rate
         and name in best[0].configuration
         and name not in needed
-        and all(name in own.unseen for own in judged)
+        and all(name in evidence.unseen for evidence in judged)
     }
 
 
 def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """A round that tunes the regularisers beside the rest, where the best trials overfit."""
-    own = [f for f in findings if _overfits(f)]
-    if not own:
+    overfit = overfitting(findings)
+    if not overfit:
         return []
     known = results.meaning.regularisers
     round = results.round
     fixed = {n: v for n, v in round.fixed.items() if n in known}
     if not fixed:
         searched = {n: d for n, d in round.nuisance.items() if n in known and isinstance(d, Range)}
-        return _stronger(results, own, searched) or _none(own, known)
+        return _stronger(results, overfit, searched) or _none(overfit, known)
     added = {
         name: range
         for name, value in fixed.items()
         if (range := strength(name, value, results.meaning, round.fixed)) is not None
     }
     if not added:
-        return _none(own, known)
+        return _none(overfit, known)
     first = next(iter(added))
-    made = [_with(round, {first: added[first]})]  # one at a time is cheaper, and shows which helps
+    choices = [{first: added[first]}]  # one at a time is cheaper, and shows which helps
     if len(added) > 1:
-        made.append(_with(round, added))
-    fit = {"not_fit": not_fit(results)}
+        choices.append(added)
+    fit = not_fit(results)
+    code = "proposal.regularise"
     return [
-        proposal("regularise", reason("proposal.regularise", own, ranges=ranges, **fit), own, next_)
-        for ranges, next_ in zip(({first: added[first]}, added), made, strict=False)
+        proposal("regularise", code, overfit, _with(round, ranges), ranges=ranges, not_fit=fit)
+        for ranges in choices
     ]
 
 
@@ -172,16 +172,8 @@ def not_fit(results: Results) -> TrainingFit | None:
 
     Regularisation is then unlikely to help (playbook, "Deciding how long to train").
     """
-    found = training_fit(results, results.top(TOP))
-    return None if found is None or found.fits else found
-
-
-def _overfits(finding: Finding) -> bool:
-    """Whether it warns of overfitting, rather than of training that got worse too."""
-    seen = finding.evidence
-    if finding.verdict != "warn" or not isinstance(seen, OverfittingEvidence):
-        return False
-    return seen.kind != "training too"
+    fit = training_fit(results, results.top(TOP))
+    return None if fit is None or fit.fits else fit
 
 
 def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]) -> Range | None:
@@ -209,86 +201,85 @@ def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]
 
 
 def _with(round: Round, added: Mapping[str, Range]) -> Round:
-    made = successor(
+    regularised = successor(
         round,
         Message("change.regularised", {"names": list(added)}),
         nuisance={**added, **round.nuisance},
         fixed={n: v for n, v in round.fixed.items() if n not in added},
     )
-    return replace(made, trials_per_study=enough_for(made))
+    return replace(regularised, trials_per_study=enough_for(regularised))
 
 
 def _stronger(
-    results: Results, own: Sequence[Finding], searched: Mapping[str, Range]
+    results: Results, overfit: Sequence[Finding], searched: Mapping[str, Range]
 ) -> list[Proposal]:
     """What is searched already reaches further up."""
-    found: dict[str, Range] = {}
+    stronger: dict[str, Range] = {}
     for name, range in searched.items():
         fractions = range.count is None and range.scale != "log_from_one"
-        if fractions and (made := range.widen("high")) is not None:
-            found[name] = made.range
-    if not found:
+        if fractions and (move := range.widen("high")) is not None:
+            stronger[name] = move.range
+    if not stronger:
         return []
     try:
-        made_round = successor(
+        stronger_round = successor(
             results.round,
-            Message("change.stronger", {"names": list(found)}),
-            nuisance={**results.round.nuisance, **found},
+            Message("change.stronger", {"names": list(stronger)}),
+            nuisance={**results.round.nuisance, **stronger},
         )
     except DesignError:
         return []
-    why = reason("proposal.stronger", own, ranges=found, not_fit=not_fit(results))
-    return [proposal("regularise", why, own, made_round)]
+    code, fit = "proposal.stronger", not_fit(results)
+    return [proposal("regularise", code, overfit, stronger_round, ranges=stronger, not_fit=fit)]
 
 
-def _none(own: Sequence[Finding], known: Sequence[str]) -> list[Proposal]:
-    return [proposal("regularise", reason("proposal.no_regulariser", own, known=known), own)]
+def _none(overfit: Sequence[Finding], known: Sequence[str]) -> list[Proposal]:
+    return [proposal("regularise", "proposal.no_regulariser", overfit, known=known)]
 
 
 def finish(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """Run what is left of a round before anything is concluded from it."""
     del findings
     left = results.unfinished  # joined trials have all ended
-    own = results.size - sum(t.origin is not None for t in results.rows)
-    if not left and own:
+    laid_out = results.size - sum(t.origin is not None for t in results.rows)
+    if not left and laid_out:
         return []
-    why = reason("proposal.no_trial_has_run")
-    if own:
-        why = reason("proposal.unfinished", left=left, trials_in_all=own)
-    return [proposal("finish", why, actions=(RunTrials(results.round.name),))]
+    run = (RunTrials(results.round.name),)
+    if not laid_out:
+        return [proposal("finish", "proposal.no_trial_has_run", actions=run)]
+    code = "proposal.unfinished"
+    return [proposal("finish", code, actions=run, left=left, trials_in_all=laid_out)]
 
 
-def mend(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
+def suspect(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """What looks like a bug: nothing learned, a training loss that rises, everything diverges."""
-    own = [f for f in findings if f.check in _BROKEN and f.verdict == "warn"]
-    own += [f for f in findings if _all_diverge(f)]
+    broken = warnings(findings, *_BROKEN) + [f for f in findings if _all_diverge(f)]
     name = results.round.name
-    if not own and results.size and not (results.top(1) or results.unfinished):
-        why = reason("proposal.none_completed", trials_in_all=results.size)
-        return [proposal("repair", why, actions=(ShowRound(name),))]
-    if not own:
-        return []
-    actions = [action for f in own for action in f.actions if action.argv] or [ShowRound(name)]
-    why = reason("proposal.suspect", own)
-    return [proposal("repair", why, own, actions=tuple(dict.fromkeys(actions)))]
+    if not broken:
+        if not results.size or results.top(1) or results.unfinished:
+            return []
+        code, show = "proposal.none_completed", (ShowRound(name),)
+        return [proposal("repair", code, actions=show, trials_in_all=results.size)]
+    actions = [action for f in broken for action in f.actions if action.argv] or [ShowRound(name)]
+    distinct = tuple(dict.fromkeys(actions))
+    return [proposal("repair", "proposal.suspect", broken, actions=distinct)]
 
 
 def stabilise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """Instability that holds the learning rate down: probes that find its remedy."""
-    own = [f for f in findings if f.check in UNSTABLE and f.verdict == "warn"]
-    own += [f for f in findings if _trains_worse(f)]
-    if not own:
-        return []
-    return [proposal("repair", reason("proposal.repair", own), own, actions=probes(results))]
+    unstable = warnings(findings, *UNSTABLE) + overfitting(findings, training_too=True)
+    return _repair(results, unstable)
 
 
 def calm(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """Much of the space diverges: a remedy may make it trainable (where it is not left out)."""
-    own = [f for f in findings if f.check == "infeasible" and f.verdict == "warn"]
-    own = [f for f in own if not _all_diverge(f)]
-    if not own:
+    return _repair(results, [f for f in warnings(findings, "infeasible") if not _all_diverge(f)])
+
+
+def _repair(results: Results, because: list[Finding]) -> list[Proposal]:
+    if not because:
         return []
-    return [proposal("repair", reason("proposal.repair", own), own, actions=probes(results))]
+    return [proposal("repair", "proposal.repair", because, actions=probes(results))]
 
 
 def probes(results: Results) -> tuple[Action, ...]:
@@ -300,11 +291,3 @@ def _all_diverge(finding: Finding) -> bool:
     """Whether so many trials are infeasible that the program itself is suspected."""
     seen = finding.evidence
     return isinstance(seen, InfeasibleEvidence) and seen.nearly_all
-
-
-def _trains_worse(finding: Finding) -> bool:
-    """Whether it warns that validation got worse because training did."""
-    seen = finding.evidence
-    if finding.verdict != "warn" or not isinstance(seen, OverfittingEvidence):
-        return False
-    return seen.kind == "training too"

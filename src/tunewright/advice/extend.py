@@ -92,27 +92,28 @@ class Lengthened:
     dropped: tuple[str, ...] = field(default=())  # names that mean nothing any more
 
 
-def lengthened(
+def changes_for_length(
     configuration: Mapping[str, Value], meaning: Meaning, old: int, new: int
 ) -> Lengthened:
     """What a configuration tuned at `old` steps needs to be trained for `new` ones.
 
     Both are steps, whatever the program counts its length in.
 
-    >>> made = lengthened({"schedule": "linear", "decay_steps": 400}, Meaning(), 1000, 5000)
-    >>> dict(made.values), made.rule.text
+    >>> linear = {"schedule": "linear", "decay_steps": 400}
+    >>> changes = changes_for_length(linear, Meaning(), 1000, 5000)
+    >>> dict(changes.values), changes.rule.text
     ({}, 'the decay stays 400 steps, 4000 more come before it at the base rate')
     """
-    made = _lengthened(configuration, meaning, old, new)
+    changes = _changes_for_length(configuration, meaning, old, new)
     shares = {
         name: float(f"{float(value) * old / new:.6g}")
         for name in _WARMUP_SHARE
         if is_number(value := configuration.get(name)) and value
     }
-    return replace(made, values={**shares, **made.values}) if shares else made
+    return replace(changes, values={**shares, **changes.values}) if shares else changes
 
 
-def _lengthened(
+def _changes_for_length(
     configuration: Mapping[str, Value], meaning: Meaning, old: int, new: int
 ) -> Lengthened:
     """What becomes of the schedule."""
@@ -125,17 +126,17 @@ def _lengthened(
     if known is None:
         rule = Message("schedule.kept", {"name": name, "value": declared})
         return Lengthened({}, rule, (Message("schedule.unknown", {"extra": new - old}),))
-    made = stretch(known, old, new)
-    rule = made.rule
-    told = _told(configuration, _inside(made.schedule), new)
-    if told is not None:
-        if not made.changed_family:
-            return Lengthened(told, rule)
-        gone = tuple(n for n in ("timescale",) if n in configuration)
+    longer_schedule = stretch(known, old, new)
+    rule = longer_schedule.rule
+    numbers = _decay_numbers(configuration, _inside(longer_schedule.schedule), new)
+    if numbers is not None:
+        if not longer_schedule.changed_family:
+            return Lengthened(numbers, rule)
+        unused = tuple(n for n in ("timescale",) if n in configuration)
         changed = (Message("schedule.new_family"),)
-        return Lengthened({name: "linear", **told}, rule, changed, gone)
+        return Lengthened({name: "linear", **numbers}, rule, changed, unused)
     # the program takes no length of its decay: is what it will do by itself acceptable?
-    wasted = share_at_tiny_rate(known, old, _unchanged(known), new)
+    wasted = share_at_tiny_rate(known, old, _by_kind_alone(known), new)
     if wasted > _TINY + _ROUNDING and not isinstance(_inside(known), Cosine):
         raise DesignError(
             "advice.schedule_wastes_steps",
@@ -143,7 +144,7 @@ def _lengthened(
             declared=declared,
             wasted=wasted,
             extra=new - old,
-            rule=made.rule.to_data(),
+            rule=longer_schedule.rule.to_data(),
             decay_steps=_DECAY_STEPS[0],
         )
     note = Message("schedule.no_decay_steps", {"decay_steps": _DECAY_STEPS[0], "old": old})
@@ -169,7 +170,7 @@ def _schedule(
     if kind == "rsqrt" and (scale := _number(configuration, ("timescale",))) is not None:
         fields["timescale"] = round(scale)
     try:
-        made = from_json({"schedule": kind, **fields})
+        schedule = from_json({"schedule": kind, **fields})
         warmup = configuration.get(meaning.name("warmup_steps"))
         if warmup is None and (share := _number(configuration, _WARMUP_SHARE)) is not None:
             warmup = round(share * old)
@@ -177,11 +178,11 @@ def _schedule(
             decay = fields.get("decay_steps")
             steps = int(warmup)
             fits = not isinstance(decay, int) or decay <= old - steps
-            made = Warmup(steps, made) if fits else made
-        made.total_steps(old)
+            schedule = Warmup(steps, schedule) if fits else schedule
+        schedule.total_steps(old)
     except DesignError:
         return None
-    return made
+    return schedule
 
 
 def _decay_steps(configuration: Mapping[str, Value], old: int) -> int | None:
@@ -191,29 +192,31 @@ def _decay_steps(configuration: Mapping[str, Value], old: int) -> int | None:
     return None if steps is None else max(1, round(steps))
 
 
-def _told(configuration: Mapping[str, Value], after: Schedule, new: int) -> dict[str, Value] | None:
+def _decay_numbers(
+    configuration: Mapping[str, Value], after: Schedule, new: int
+) -> dict[str, Value] | None:
     """The new schedule as settings of the program; None if it has no hyperparameter for it."""
     if not isinstance(after, Linear):
         return {}  # nothing in it depends on a separate length
     values: dict[str, Value] = {}
     length = after.decay_steps or new
-    steps, part = _spelled(configuration, _DECAY_STEPS), _spelled(configuration, _DECAY_SHARE)
+    steps, part = _first_name(configuration, _DECAY_STEPS), _first_name(configuration, _DECAY_SHARE)
     if steps is not None:
         values[steps] = length
     elif part is not None:
         values[part] = float(f"{length / new:.6g}")
     else:
         return None
-    end = _spelled(configuration, _END_FACTOR)
+    end = _first_name(configuration, _END_FACTOR)
     if end is not None:
         values[end] = after.end_factor
     return {n: v for n, v in values.items() if configuration[n] != v}
 
 
-def _unchanged(schedule: Schedule) -> Schedule:
+def _by_kind_alone(schedule: Schedule) -> Schedule:
     """The schedule as a program runs it that only knows its kind: over all the steps."""
     if isinstance(schedule, Warmup):
-        return Warmup(schedule.warmup_steps, _unchanged(schedule.schedule), schedule.mode)
+        return Warmup(schedule.warmup_steps, _by_kind_alone(schedule.schedule), schedule.mode)
     if isinstance(schedule, Linear):
         return Linear(end_factor=schedule.end_factor)
     return schedule
@@ -223,12 +226,12 @@ def _inside(schedule: Schedule) -> Schedule:
     return schedule.schedule if isinstance(schedule, Warmup) else schedule
 
 
-def _spelled(configuration: Mapping[str, Value], names: tuple[str, ...]) -> str | None:
+def _first_name(configuration: Mapping[str, Value], names: tuple[str, ...]) -> str | None:
     return next((name for name in names if name in configuration), None)
 
 
 def _number(configuration: Mapping[str, Value], names: tuple[str, ...]) -> float | None:
-    name = _spelled(configuration, names)
+    name = _first_name(configuration, names)
     value = None if name is None else configuration[name]
     return float(value) if is_number(value) else None
 
@@ -285,7 +288,7 @@ class LengthPlan:
     @property
     def steps(self) -> int:
         """All the training steps of the plan."""
-        return sum(own.steps for own in self.rounds)
+        return sum(length.steps for length in self.rounds)
 
 
 def first_length(production_steps: int, warmup_steps: int = 0) -> int:
@@ -312,9 +315,9 @@ def length_plan(
     two. The conclusions of a length are looked at again at the next (`advice.agreement`).
 
     >>> plan = length_plan(100_000)
-    >>> [(own.max_train_steps, own.trials) for own in plan.rounds], plan.steps
+    >>> [(r.max_train_steps, r.trials) for r in plan.rounds], plan.steps
     ([(10000, 30), (100000, 5)], 800000)
-    >>> [(own.max_train_steps, own.trials) for own in length_plan(100_000, rounds=3).rounds]
+    >>> [(r.max_train_steps, r.trials) for r in length_plan(100_000, rounds=3).rounds]
     [(10000, 30), (32000, 12), (100000, 5)]
     """
     if type(rounds) is not int or rounds not in (1, 2, 3):
@@ -323,14 +326,14 @@ def length_plan(
     few = min(_LONG_TRIALS, trials)
     if short == production_steps or rounds == 1:
         return LengthPlan((Length(production_steps, trials, "only"),))
-    made = [Length(short, trials, "first")]
+    lengths = [Length(short, trials, "first")]
     for step in range(1, rounds - 1):
         share = step / (rounds - 1)
         steps = _digits(short * (production_steps / short) ** share)
         between = round(trials * (few / trials) ** share)
         if short < steps < production_steps:
-            made.append(Length(steps, between, "between"))
-    return LengthPlan((*made, Length(production_steps, few, "last")))
+            lengths.append(Length(steps, between, "between"))
+    return LengthPlan((*lengths, Length(production_steps, few, "last")))
 
 
 def increasing(steps: int, rounds: int = 3) -> tuple[int, ...]:
@@ -398,8 +401,7 @@ def extend(
         tune: hyperparameters to tune again beside the learning rate.
         trials_per_study: of the new round; None: chosen by what is tuned.
     """
-    made = extension(results, max_train_steps, tune=tune, trials_per_study=trials_per_study)
-    return made.round
+    return extension(results, max_train_steps, tune=tune, trials_per_study=trials_per_study).round
 
 
 def extension(
@@ -410,8 +412,8 @@ def extension(
     trials_per_study: int | None = None,
 ) -> Extension:
     """What `extend` makes, with what becomes of each hyperparameter and why."""
-    results = _understood(results)
-    best, old = _best(results), trained_steps(results)
+    results = _with_guessed_meaning(results)
+    best, old = _best(results), steps_of_training(results)
     if isinstance(max_train_steps, bool) or not isinstance(max_train_steps, int):
         raise DesignError("extend.steps_not_whole", max_train_steps=max_train_steps)
     if max_train_steps <= old:
@@ -427,17 +429,17 @@ def extension(
             known=list(best.configuration),
         )
     each = _steps_each(results, best, old)
-    schedule = lengthened(
+    schedule = changes_for_length(
         best.configuration, results.meaning, old=old * each, new=max_train_steps * each
     )
-    found = tuple(
-        _extended(results, best, name, schedule, max_train_steps, tune)
+    hyperparameters = tuple(
+        _for_longer_round(results, best, name, schedule, max_train_steps, tune)
         for name in best.configuration
     )
-    nuisance = {e.name: e.value for e in found if e.role == "nuisance"}
-    fixed = {e.name: e.value for e in found if e.role == "fixed"}
+    nuisance = {e.name: e.value for e in hyperparameters if e.role == "nuisance"}
+    fixed = {e.name: e.value for e in hyperparameters if e.role == "fixed"}
     change = Message("change.steps", {"steps": max_train_steps, "before": old})
-    made = Round(
+    longer_round = Round(
         next_name(results.round.name),
         goal=results.round.goal,
         change=change,
@@ -451,29 +453,29 @@ def extension(
     notes = (
         *guess_note(results.meaning),
         *schedule.notes,
-        *_notes(found, results.meaning, old, max_train_steps),
+        *_notes(hyperparameters, results.meaning, old, max_train_steps),
     )
     return Extension(
-        round=made,
+        round=longer_round,
         best=best,
         old_steps=old,
         new_steps=max_train_steps,
-        hyperparameters=found,
+        hyperparameters=hyperparameters,
         rule=schedule.rule,
         notes=notes,
     )
 
 
-def trained_steps(results: Results) -> int:
+def steps_of_training(results: Results) -> int:
     """How many steps the round's trials were trained for, by what means max_train_steps."""
-    name = _understood(results).meaning.name("max_train_steps")
+    name = _with_guessed_meaning(results).meaning.name("max_train_steps")
     value = _best(results).configuration.get(name)
     if isinstance(value, int | float) and is_number(value) and value == int(value):
         return int(value)
     raise DesignError("extend.length_unknown", round=results.round.name, name=name)
 
 
-def _understood(results: Results) -> Results:
+def _with_guessed_meaning(results: Results) -> Results:
     """The results with names read by their spelling, where nobody declared what they mean."""
     return replace(results, meaning=with_guesses(results.meaning, _best(results).configuration))
 
@@ -490,7 +492,7 @@ def _steps_each(results: Results, best: Trial, old: int) -> int:
     return max(1, round(last / old)) if last >= _FEW_UNITS * old else 1
 
 
-def _extended(
+def _for_longer_round(
     results: Results,
     best: Trial,
     name: str,
@@ -504,7 +506,7 @@ def _extended(
         return Extended(name, "fixed", steps, rung, Message("extend.new_length"))
     if name in schedule.dropped:
         return Extended(name, "dropped", value, rung, Message("extend.unused"))
-    searched = _searched(results, best, name)
+    searched = _range_of(results, best, name)
     if name in schedule.values:
         new = schedule.values[name]
         if searched is not None and (moved := _half_to_double(new, searched)) is not None:
@@ -525,7 +527,7 @@ def _extended(
     return Extended(name, "fixed", value, rung, Message(f"extend.{rung.likelihood}"))
 
 
-def _searched(results: Results, best: Trial, name: str) -> Range | None:
+def _range_of(results: Results, best: Trial, name: str) -> Range | None:
     """The range a hyperparameter of the best trial was drawn from; None if it had one value."""
     for h in results.studies[best.study].space:
         if h.name == name and h.column in best.unit:
@@ -557,15 +559,19 @@ def _half_to_double(value: Value, searched: Range) -> Range | None:
     return searched.with_ends(low, high) if high > low > 0 else None
 
 
-def _notes(found: Collection[Extended], meaning: Meaning, old: int, new: int) -> list[Message]:
+def _notes(
+    hyperparameters: Collection[Extended], meaning: Meaning, old: int, new: int
+) -> list[Message]:
     notes = []
-    if not any(e.role == "nuisance" and meaning.of(e.name) == "learning_rate" for e in found):
-        rates = [e.name for e in found if usual_meaning(e.name) == "learning_rate"]
+    if not any(
+        e.role == "nuisance" and meaning.of(e.name) == "learning_rate" for e in hyperparameters
+    ):
+        rates = [e.name for e in hyperparameters if usual_meaning(e.name) == "learning_rate"]
         notes.append(Message("extend.no_rate", {"rates": rates}))
     if old < _SHORT * new * 0.999:
         facts = {"old": old, "new": new, "share": old / new, "between": _SHORT}
         notes.append(Message("extend.far_apart", facts))
-    guessed = [e.name for e in found if not e.transfer.known]
+    guessed = [e.name for e in hyperparameters if not e.transfer.known]
     if guessed:
         notes.append(Message("extend.taken_for_model", {"names": guessed}))
     return notes

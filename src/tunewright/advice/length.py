@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from tunewright import messages
 from tunewright.actions import Extend
-from tunewright.advice.extend import extension, increasing, trained_steps, transfer
-from tunewright.advice.proposal import Proposal, proposal, reason, successor
+from tunewright.advice.extend import extension, increasing, steps_of_training, transfer
+from tunewright.advice.proposal import Proposal, proposal, successor, warnings
 from tunewright.checks.saturated import SaturatedEvidence
 from tunewright.checks.still_improving import StillImprovingEvidence
 from tunewright.design.ranges import Value
@@ -39,8 +39,8 @@ _TOP = 5
 
 def longer(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """A longer round in the neighbourhood of the best, where training was cut off."""
-    own = [f for f in findings if f.check == "still_improving" and f.verdict == "warn"]
-    return _longer(results, own, "proposal.longer") if own else []
+    cut_off = warnings(findings, "still_improving")
+    return _longer(results, cut_off, "proposal.longer") if cut_off else []
 
 
 def in_doubt(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -49,11 +49,11 @@ def in_doubt(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     A falling learning rate hides whether training ends too early: when in doubt, longer. Where
     the second half of training changed nothing there is no doubt.
     """
-    if any(f.check == "saturated" and f.verdict == "warn" for f in findings):
+    if warnings(findings, "saturated"):
         return []
-    own = [f for f in findings if f.check == "still_improving" and _late(f)]
-    made = _longer(results, own, "proposal.longer_in_doubt") if own else []
-    return [one for one in made if one.round is not None]
+    late = [f for f in findings if f.check == "still_improving" and _late(f)]
+    proposals = _longer(results, late, "proposal.longer_in_doubt") if late else []
+    return [p for p in proposals if p.round is not None]
 
 
 def _late(finding: Finding) -> bool:
@@ -61,43 +61,43 @@ def _late(finding: Finding) -> bool:
     return isinstance(seen, StillImprovingEvidence) and seen.consistently_late
 
 
-def _longer(results: Results, own: Sequence[Finding], code: str) -> list[Proposal]:
+def _longer(results: Results, because: Sequence[Finding], code: str) -> list[Proposal]:
     try:
-        steps = TIMES * trained_steps(results)
-        made = extension(results, steps)
+        steps = TIMES * steps_of_training(results)
+        longer = extension(results, steps)
     except TunewrightError as error:
-        why = reason("proposal.longer_impossible", own, problems=error.problems)
-        return [proposal("longer", why, own)]
-    why = reason(code, own, steps=steps, rule=made.rule, lengths=increasing(steps))
+        code = "proposal.longer_impossible"
+        return [proposal("longer", code, because, problems=error.problems)]
     extend = (Extend(results.round.name, steps),)
-    return [proposal("longer", why, own, made.round, extend)]
+    facts: dict[str, Any] = {"steps": steps, "rule": longer.rule, "lengths": increasing(steps)}
+    return [proposal("longer", code, because, longer.round, extend, **facts)]
 
 
 def shorter(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """The same round with fewer steps, where the second half of training changed nothing."""
-    if any(f.check == "still_improving" and f.verdict == "warn" for f in findings):
+    if warnings(findings, "still_improving"):
         return []  # what is too short for one study is not shortened for another
-    own = [f for f in findings if f.check == "saturated" and f.verdict == "warn"]
-    seen = [f.evidence for f in own if isinstance(f.evidence, SaturatedEvidence)]
-    steps = [one.proposed_max_train_steps for one in seen if one.proposed_max_train_steps]
+    saturated = warnings(findings, "saturated")
+    seen = [f.evidence for f in saturated if isinstance(f.evidence, SaturatedEvidence)]
+    steps = [e.proposed_max_train_steps for e in seen if e.proposed_max_train_steps]
     name = results.meaning.name("max_train_steps")
     if not steps or name not in results.round.fixed:
         return []
     # enough for every study, and for every step at which one of the best was reached
-    long = max([*steps, *(step for one in seen for step in one.best_steps)])
+    long = max([*steps, *(step for evidence in seen for step in evidence.best_steps)])
     now = results.round.fixed[name]
     try:
-        if long >= trained_steps(results):
+        if long >= steps_of_training(results):
             return []
     except TunewrightError:
         return []
-    made = successor(
+    shorter_round = successor(
         results.round,
         Message("change.steps", {"steps": long, "before": now}),
         fixed={**results.round.fixed, name: long},
     )
-    why = reason("proposal.shorter", own, steps=long, before=now)
-    return [proposal("shorter", why, own, made)]
+    code = "proposal.shorter"
+    return [proposal("shorter", code, saturated, shorter_round, steps=long, before=now)]
 
 
 @dataclass(frozen=True)
@@ -133,20 +133,20 @@ def agreement(short: Results, long: Results, top: int = _TOP) -> Agreement:
     if top < 1:
         raise DesignError("agreement.top_not_positive", top=top)
     short = short.with_objective(long.objective)
-    one, other = _by_configuration(short, long), _by_configuration(long, short)
-    shared = [key for key in one if key in other]
+    short_losses, long_losses = _by_configuration(short, long), _by_configuration(long, short)
+    shared = [key for key in short_losses if key in long_losses]
     of: Literal["configurations", "settings"] = "configurations"
     if len(shared) < _FEWEST:
         settings, long_settings = _by_setting(short), _by_setting(long)
         both = [key for key in settings if key in long_settings]
         if len(both) > len(shared):
-            one, other, shared, of = settings, long_settings, both, "settings"
-    a = np.array([one[key] for key in shared], dtype=float)
-    b = np.array([other[key] for key in shared], dtype=float)
-    return compared(a, b, of, top)
+            short_losses, long_losses, shared, of = settings, long_settings, both, "settings"
+    a = np.array([short_losses[key] for key in shared], dtype=float)
+    b = np.array([long_losses[key] for key in shared], dtype=float)
+    return agreement_of(a, b, of, top)
 
 
-def compared(
+def agreement_of(
     short: Floats,
     long: Floats,
     of: Literal["configurations", "settings"] = "configurations",
@@ -217,21 +217,21 @@ def _by_configuration(results: Results, other: Results) -> dict[object, float]:
     names = {n for t in results.rows for n in t.configuration}
     names &= {n for t in other.rows for n in t.configuration}
     kept = {n for n in names if transfer(n, results.meaning).area not in ("length", "schedule")}
-    found: dict[object, float] = {}
+    losses: dict[object, float] = {}
     for trial in results.top():  # the best of equal ones comes first
         assert trial.value is not None
-        found.setdefault(_key(trial.configuration, kept), -results.objective.sign * trial.value)
-    return found
+        losses.setdefault(_key(trial.configuration, kept), -results.objective.sign * trial.value)
+    return losses
 
 
 def _by_setting(results: Results) -> dict[object, float]:
     """The best loss of each scientific setting."""
-    found: dict[object, float] = {}
+    losses: dict[object, float] = {}
     for trial in results.top():
         assert trial.value is not None
         setting = results.studies[trial.study].scientific
-        found.setdefault(_key(setting, setting), -results.objective.sign * trial.value)
-    return found
+        losses.setdefault(_key(setting, setting), -results.objective.sign * trial.value)
+    return losses
 
 
 def _key(configuration: Mapping[str, Value], names: Collection[str]) -> object:

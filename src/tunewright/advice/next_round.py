@@ -16,19 +16,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tunewright.actions import Action, Advise, for_imported
-from tunewright.advice.compare import calm, compare_again, finish, fix, mend, regularise, stabilise
+from tunewright.advice.compare import (
+    calm,
+    compare_again,
+    finish,
+    fix,
+    regularise,
+    stabilise,
+    suspect,
+)
 from tunewright.advice.exploit import (
     exploit,
-    explored,
     more_trials,
+    nothing_asks_for_more,
     pressing,
     repeat,
+    separate,
     stop,
     too_few,
-    undecided,
 )
 from tunewright.advice.length import in_doubt, longer, shorter
-from tunewright.advice.proposal import Kind, Proposal, Proposals, searched_ranges
+from tunewright.advice.proposal import Kind, Proposal, Proposals, ranges_by_column
 from tunewright.advice.widen import leave_out, narrow, widen
 from tunewright.checks.checklist import check
 from tunewright.design.ranges import Range
@@ -56,7 +64,7 @@ _Proposer = Callable[[Results, Sequence[Finding]], list[Proposal]]
 # warnings first, in the order in which they should be dealt with
 _PROPOSERS: tuple[_Proposer, ...] = (
     finish,
-    mend,
+    suspect,
     stabilise,
     widen,
     leave_out,
@@ -77,24 +85,24 @@ _IMPROVERS: tuple[_Proposer, ...] = (
     in_doubt,
     fix,
     narrow,
-    undecided,
+    separate,
 )
 
 
-def consistent(proposals: Sequence[Proposal], asked: Round) -> list[Proposal]:
+def consistent(proposals: Sequence[Proposal], round: Round) -> list[Proposal]:
     """The proposals, in their order, without those that an earlier one excludes."""
     kept: list[Proposal] = []
-    for one in proposals:
-        if not any(contradict(one, other, asked) for other in kept):
-            kept.append(one)
+    for proposal in proposals:
+        if not any(contradict(proposal, other, round) for other in kept):
+            kept.append(proposal)
     return kept
 
 
-def contradict(one: Proposal, other: Proposal, asked: Round) -> bool:
+def contradict(proposal: Proposal, other: Proposal, round: Round) -> bool:
     """Whether no reader could follow both of these after the round that was asked."""
     return any(
-        b.kind in EXCLUDED.get(a.kind, ()) or _wasted(a, b) or _opposite(a, b, asked)
-        for a, b in ((one, other), (other, one))
+        b.kind in EXCLUDED.get(a.kind, ()) or _wasted(a, b) or _opposite(a, b, round)
+        for a, b in ((proposal, other), (other, proposal))
     )
 
 
@@ -103,14 +111,14 @@ def _wasted(repair: Proposal, more: Proposal) -> bool:
     return repair.reason.code in _SUSPECT and more.kind in _WASTED
 
 
-def _opposite(wide: Proposal, narrow: Proposal, asked: Round) -> bool:
+def _opposite(wide: Proposal, narrow: Proposal, round: Round) -> bool:
     """Whether one moves an end of a range out and the other moves the same end in."""
     if wide.kind != "widen" or narrow.kind != "narrow":
         return False
     if wide.round is None or narrow.round is None:
         return False
-    before, out = searched_ranges(asked), searched_ranges(wide.round)
-    inside = searched_ranges(narrow.round)
+    before, out = ranges_by_column(round), ranges_by_column(wide.round)
+    inside = ranges_by_column(narrow.round)
     shared = [column for column in before if column in out and column in inside]
     return any(_same_end(before[column], out[column], inside[column]) for column in shared)
 
@@ -124,17 +132,17 @@ def _same_end(before: Range, out: Range, inside: Range) -> bool:
 
 def _for_import(proposals: Sequence[Proposal], results: Results) -> list[Proposal]:
     """The proposals with actions that work on an imported round."""
-    return [_without_program(one, results.round.name) for one in proposals]
+    return [_without_program(proposal, results.round.name) for proposal in proposals]
 
 
-def _without_program(one: Proposal, name: str) -> Proposal:
-    if one.round is None:
-        return replace(one, actions=for_imported(one.actions))
-    if one.round.name == name:  # more trials of a round that only the other tool can train
-        return replace(one, round=None, actions=(_ELSEWHERE,))
-    names = [*one.round.scientific, *one.round.nuisance, *one.round.fixed]
+def _without_program(proposal: Proposal, name: str) -> Proposal:
+    if proposal.round is None:
+        return replace(proposal, actions=for_imported(proposal.actions))
+    if proposal.round.name == name:  # more trials of a round that only the other tool can train
+        return replace(proposal, round=None, actions=(_ELSEWHERE,))
+    names = [*proposal.round.scientific, *proposal.round.nuisance, *proposal.round.fixed]
     connect: Action = Advise("connect_program", {"names": list(dict.fromkeys(names))})
-    return replace(one, actions=(connect,))
+    return replace(proposal, actions=(connect,))
 
 
 def next_round(results: Results, findings: Sequence[Finding] | None = None) -> Proposals:
@@ -147,28 +155,34 @@ def next_round(results: Results, findings: Sequence[Finding] | None = None) -> P
         results: a round as `tw.run` or `tw.load` returns it.
         findings: those of `tw.check(results)`; None: the checklist is run.
     """
-    found = pressing(results, check(results) if findings is None else findings)
-    made = [one for propose in _PROPOSERS for one in propose(results, found)]
+    pressing_findings = pressing(results, check(results) if findings is None else findings)
+    proposals = [
+        proposal for propose in _PROPOSERS for proposal in propose(results, pressing_findings)
+    ]
     # what could not be judged for want of trials is not explored either
-    done = explored(found) and not too_few(results, found)
+    done = nothing_asks_for_more(pressing_findings) and not too_few(results, pressing_findings)
     improvers = _IMPROVERS if done else (shorter,)
-    made += [one for propose in improvers for one in propose(results, found)]
-    if not made:  # nothing can be done about what warns, such as a range that has no wider one
-        made = [one for propose in _IMPROVERS for one in propose(results, found)]
-    kept = consistent(_distinct(made), results.round)
+    proposals += [
+        proposal for propose in improvers for proposal in propose(results, pressing_findings)
+    ]
+    if not proposals:  # nothing can be done about what warns, such as a range that has no wider one
+        proposals = [
+            proposal for propose in _IMPROVERS for proposal in propose(results, pressing_findings)
+        ]
+    kept = consistent(_distinct(proposals), results.round)
     return Proposals(_for_import(kept, results) if results.imported else kept)
 
 
 def _distinct(proposals: Sequence[Proposal]) -> list[Proposal]:
     """Each round once, under the first reason for it."""
     kept: list[Proposal] = []
-    for one in proposals:
-        if not any(_same(one, other) for other in kept):
-            kept.append(one)
+    for proposal in proposals:
+        if not any(_same(proposal, other) for other in kept):
+            kept.append(proposal)
     return kept
 
 
-def _same(one: Proposal, other: Proposal) -> bool:
-    if one.round is None or other.round is None:
-        return (one.kind, one.actions) == (other.kind, other.actions)
-    return one.round == other.round and one.search == other.search
+def _same(proposal: Proposal, other: Proposal) -> bool:
+    if proposal.round is None or other.round is None:
+        return (proposal.kind, proposal.actions) == (other.kind, other.actions)
+    return proposal.round == other.round and proposal.search == other.search

@@ -57,9 +57,9 @@ def most_trials(round: Round) -> int | None:
     return None if None in counts else max(count for count in counts if count is not None)
 
 
-def untried(results: Results) -> int | None:
+def count_untried(results: Results) -> int | None:
     """The configurations that no trial has had, in the study with most of them; None: no limit."""
-    found = 0
+    most = 0
     for study in results.studies:
         count = study.configurations
         if count is None:
@@ -69,8 +69,8 @@ def untried(results: Results) -> int | None:
             json.dumps([trial.configuration.get(name) for name in names], default=str)
             for trial in results.rows_of(study.number)
         }
-        found = max(found, count - len(tried))
-    return found
+        most = max(most, count - len(tried))
+    return most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,42 +134,48 @@ class Proposals(tuple[Proposal, ...]):
 
     def __repr__(self) -> str:
         """One line for each."""
-        return "\n".join(["<Proposals>", *(f"  {one!r}" for one in self)])
+        return "\n".join(["<Proposals>", *(f"  {step!r}" for step in self)])
 
     def _repr_html_(self) -> str:
         """The most useful first."""
         title = Message("card.proposals").text
-        return markup.cards(title, [one._repr_html_() for one in self])
+        return markup.cards(title, [step._repr_html_() for step in self])
 
 
 def proposal(
     kind: Kind,
-    reason: Message,
-    findings: Collection[Finding] = (),
+    code: str,
+    findings: Sequence[Finding] = (),
     round: Round | None = None,
     actions: tuple[Action, ...] = (),
     search: str = DEFAULT_SEARCH,
+    **facts: Any,
 ) -> Proposal:
-    """A proposal whose first action runs its round."""
+    """A proposal whose first action runs its round; code, findings and facts make its reason."""
     if round is not None:
-        actions = (RunRound(round.name, _named(search)), *actions)
-    because = tuple(dict.fromkeys(finding.check for finding in findings))
+        actions = (RunRound(round.name, _search_argument(search)), *actions)
     return Proposal(
-        kind=kind, reason=reason, round=round, actions=actions, search=search, because=because
+        kind=kind,
+        reason=reason(code, findings, **facts),
+        round=round,
+        actions=actions,
+        search=search,
+        because=tuple(dict.fromkeys(finding.check for finding in findings)),
     )
 
 
-def continued(
+def continuation(
     kind: Kind,
-    reason: Message,
-    findings: Collection[Finding],
+    code: str,
+    findings: Sequence[Finding],
     round: Round,
     search: str = DEFAULT_SEARCH,
+    **facts: Any,
 ) -> Proposal:
     """A proposal to continue the round that was run, with as many trials as it has now."""
-    made = proposal(kind, reason, findings, round, search=search)
-    run = RunTrials(round.name, round.trials_per_study, _named(search))
-    return replace(made, actions=(run,))
+    step = proposal(kind, code, findings, round, search=search, **facts)
+    run = RunTrials(round.name, round.trials_per_study, _search_argument(search))
+    return replace(step, actions=(run,))
 
 
 def reason(code: str, findings: Sequence[Finding] = (), **facts: Any) -> Message:
@@ -179,8 +185,13 @@ def reason(code: str, findings: Sequence[Finding] = (), **facts: Any) -> Message
     'no trial has run'
     """
     first = findings[0] if findings else None
-    asked = {} if first is None else {"finding": _facts(first), "findings": len(findings)}
-    return Message(code, {**asked, **plain(facts)})
+    finding_facts = {} if first is None else {"finding": _facts(first), "findings": len(findings)}
+    return Message(code, {**finding_facts, **plain(facts)})
+
+
+def warnings(findings: Sequence[Finding], *checks: str) -> list[Finding]:
+    """The findings of these checks that warn."""
+    return [f for f in findings if f.check in checks and f.verdict == "warn"]
 
 
 def without_trials(reason: Message) -> Message:
@@ -195,7 +206,7 @@ def _facts(finding: Finding) -> dict[str, Any]:
     return {name: data[name] for name in ("check", "scope", "about", "verdict", "evidence")}
 
 
-def _named(search: str) -> str | None:
+def _search_argument(search: str) -> str | None:
     """The search as a command names it; None for the one that needs no name."""
     return None if search == DEFAULT_SEARCH else search
 
@@ -223,21 +234,21 @@ def successor(round: Round, change: Message, **changes: Any) -> Round:
     return replace(round, **settings)
 
 
-def renamed(made: Proposal, name: str) -> Proposal:
+def under_name(step: Proposal, name: str) -> Proposal:
     """The proposal with its round, and what runs it, under another name."""
-    if made.round is None:
-        raise DesignError("proposal.has_no_round", kind=made.kind, name=name)
+    if step.round is None:
+        raise DesignError("proposal.has_no_round", kind=step.kind, name=name)
     actions = tuple(
         replace(action, round=name) if isinstance(action, RunRound | RunTrials) else action
-        for action in made.actions
+        for action in step.actions
     )
-    return replace(made, round=replace(made.round, name=name), actions=actions)
+    return replace(step, round=replace(step.round, name=name), actions=actions)
 
 
-def grown(trials: int, times: float) -> int:
+def as_dense(trials: int, times: float) -> int:
     """So many trials for a space that is wider: as dense as before, within reason.
 
-    >>> grown(16, 4 / 3), grown(16, 10.0)
+    >>> as_dense(16, 4 / 3), as_dense(16, 10.0)
     (21, 48)
     """
     return round(trials * min(max(times, 1.0), _MOST_GROWTH))
@@ -265,22 +276,22 @@ def with_ranges(
     >>> [str(children["lr"]) for _, children in wider.branches]
     ['log(0.1, 1)', 'log(0.1, 10)']
     """
-    made: dict[str, Any] = {}
+    declarations: dict[str, Any] = {}
     for name, declaration in declared.items():
         column = column_of(name, when)
         if isinstance(declaration, Given):
-            made[name] = Given(
+            declarations[name] = Given(
                 tuple(
                     (value, with_ranges(children, ranges, (*when, (column, value))))
                     for value, children in declaration.branches
                 )
             )
         else:
-            made[name] = ranges.get(column, declaration)
-    return made
+            declarations[name] = ranges.get(column, declaration)
+    return declarations
 
 
-def searched_ranges(round: Round) -> dict[str, Range]:
+def ranges_by_column(round: Round) -> dict[str, Range]:
     """Every range that is searched, by column, in the order of the studies."""
     return {h.column: h.range for study in round.studies for h in study.space}
 
@@ -296,7 +307,7 @@ def fixed_at(round: Round, values: Mapping[str, Value]) -> Roles:
     return {"nuisance": nuisance, "fixed": {**round.fixed, **values}}
 
 
-def settled_on(round: Round, setting: Mapping[str, Value]) -> Roles:
+def at_setting(round: Round, setting: Mapping[str, Value]) -> Roles:
     """The roles with the scientific lists fixed at one setting, and what depends on it kept."""
     scientific = {n: d for n, d in round.scientific.items() if n not in setting}
     nuisance = _under(round.nuisance, setting)
@@ -304,7 +315,7 @@ def settled_on(round: Round, setting: Mapping[str, Value]) -> Roles:
     return {"scientific": scientific, "nuisance": nuisance, "fixed": fixed}
 
 
-def unasked(round: Round) -> Roles:
+def without_question(round: Round) -> Roles:
     """The roles with every scientific hyperparameter searched like the others."""
     lists = {n: d for n, d in round.scientific.items() if n not in round.nuisance}
     return {"scientific": {}, "nuisance": {**lists, **round.nuisance}, "fixed": {**round.fixed}}
@@ -312,15 +323,15 @@ def unasked(round: Round) -> Roles:
 
 def _under(declared: Mapping[str, Any], setting: Mapping[str, Value]) -> dict[str, Any]:
     """The declarations where a condition on the setting has become certain."""
-    made: dict[str, Any] = {}
+    declarations: dict[str, Any] = {}
     for name, declaration in declared.items():
         if isinstance(declaration, Given) and name in setting:
             for value, children in declaration.branches:
                 if same_value(value, setting[name]):
-                    made |= _under(children, setting)
+                    declarations |= _under(children, setting)
         else:
-            made[name] = declaration
-    return made
+            declarations[name] = declaration
+    return declarations
 
 
 def longer_list(listed: tuple[Value, ...], side: str) -> Choice | None:
@@ -344,8 +355,8 @@ def longer_list(listed: tuple[Value, ...], side: str) -> Choice | None:
     if any(same_value(value, v) for v in declared.values):
         return None
     values = (*declared.values, value) if at_end else (value, *declared.values)
-    made = Choice(values)
-    return made if made.ordered else None
+    longer = Choice(values)
+    return longer if longer.ordered else None
 
 
 def _next_number(last: float, before: float, numbers: list[float]) -> float:

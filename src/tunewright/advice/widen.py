@@ -17,19 +17,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from tunewright.advice.proposal import (
     Proposal,
-    grown,
+    as_dense,
     longer_list,
     most_trials,
     names_of,
     proposal,
-    reason,
-    searched_ranges,
+    ranges_by_column,
     successor,
+    warnings,
     with_ranges,
 )
 from tunewright.checks.boundary import BoundaryEvidence, Edge
@@ -56,23 +57,23 @@ _FEWEST = 8  # feasible trials
 def around_the_best(results: Results, studies: Iterable[int] | None = None) -> dict[str, Range]:
     """The narrower range of each column where the best of these studies (all by default) lie."""
     wanted = None if studies is None else set(studies)
-    found: dict[str, tuple[float, float]] = {}
+    stretches: dict[str, tuple[float, float]] = {}
     ranges: dict[str, Range] = {}
-    for own in study_trials(results):
-        if wanted is not None and own.study.number not in wanted:
+    for positions in study_trials(results):
+        if wanted is not None and positions.study.number not in wanted:
             continue
-        for axis in axes(results, own):
+        for axis in axes(results, positions):
             stretch = _best_stretch(axis)
             column = axis.hyperparameter.column
-            if column in found:  # wide enough for every study
-                low, high = found[column]
-                found[column] = min(low, stretch[0]), max(high, stretch[1])
+            if column in stretches:  # wide enough for every study
+                low, high = stretches[column]
+                stretches[column] = min(low, stretch[0]), max(high, stretch[1])
             else:
-                found[column] = stretch
+                stretches[column] = stretch
                 ranges[column] = axis.hyperparameter.range
     return {
         column: narrower
-        for column, (low, high) in found.items()
+        for column, (low, high) in stretches.items()
         if high - low <= _WORTH_IT
         and (narrower := ranges[column].narrow(low, high)) is not None
         and narrower != ranges[column]
@@ -111,29 +112,29 @@ def narrow(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     ranges = around_the_best(results)
     if not ranges:
         return []
-    made = narrowed(results, ranges)
-    if made is None:
+    narrow_round = in_narrower_ranges(results, ranges)
+    if narrow_round is None:
         return []
-    dense = [f for f in findings if f.check == "density" and f.verdict == "warn"]
-    why = reason("proposal.narrow", dense, ranges=ranges, left=size(results, ranges))
-    return [proposal("narrow", why, dense, made)]
+    sparse = warnings(findings, "density")
+    left = size(results, ranges)
+    return [proposal("narrow", "proposal.narrow", sparse, narrow_round, ranges=ranges, left=left)]
 
 
 def leave_out(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """A round without the region in which nearly all trials are infeasible."""
-    own = [f for f in findings if f.check == "infeasible" and f.verdict == "warn"]
-    known, names = searched_ranges(results.round), names_of(results.round)
+    infeasible = warnings(findings, "infeasible")
+    known, names = ranges_by_column(results.round), names_of(results.round)
     ranges: dict[str, Range] = {}
-    for finding in own:
+    for finding in infeasible:
         for region in _clear(finding):
             column = next((c for c, n in names.items() if n == region.feature), None)
-            kept = None if column is None else _kept(known[column], region)
+            kept = None if column is None else _feasible_side(known[column], region)
             if column is not None and kept is not None:
                 ranges[column] = kept
-    made = narrowed(results, ranges) if ranges else None
-    if made is None:
+    narrow_round = in_narrower_ranges(results, ranges) if ranges else None
+    if narrow_round is None:
         return []
-    return [proposal("narrow", reason("proposal.leave_out", own, ranges=ranges), own, made)]
+    return [proposal("narrow", "proposal.leave_out", infeasible, narrow_round, ranges=ranges)]
 
 
 def _clear(finding: Finding) -> list[RegionEvidence]:
@@ -144,7 +145,7 @@ def _clear(finding: Finding) -> list[RegionEvidence]:
     return [region for region in seen.regions if region.clear]
 
 
-def narrowed(results: Results, ranges: Mapping[str, Range]) -> Round | None:
+def in_narrower_ranges(results: Results, ranges: Mapping[str, Range]) -> Round | None:
     """The round in these narrower ranges; None if it could not be run."""
     round = results.round
     try:
@@ -160,14 +161,14 @@ def narrowed(results: Results, ranges: Mapping[str, Range]) -> Round | None:
 
 def size(results: Results, ranges: Mapping[str, Range]) -> float:
     """The share of the search space that is left."""
-    known = searched_ranges(results.round)
+    known = ranges_by_column(results.round)
     left = 1.0
     for column, range in ranges.items():
         left *= known[column].covered(range)
     return left
 
 
-def _kept(range: Range, region: RegionEvidence) -> Range | None:
+def _feasible_side(range: Range, region: RegionEvidence) -> Range | None:
     """The side of a threshold (between two values) where trials are feasible."""
     if range.ends is None or range.choices is not None:
         return None
@@ -183,34 +184,38 @@ def _kept(range: Range, region: RegionEvidence) -> Range | None:
 
 def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """One round with every range widened that a boundary finding warns about."""
-    own = [f for f in findings if f.check == "boundary" and f.verdict == "warn"]
-    wider = _proposed_ranges(results.round, own)
-    lists = _longer_lists(results.round, own)
+    crowded = warnings(findings, "boundary")
+    wider = _ranges_of_warnings(results.round, crowded)
+    lists = _longer_lists(results.round, crowded)
     # overfitting is regularised: neither a larger nor a smaller model is its remedy (playbook)
-    left = _architecture(results, [*wider, *lists]) if overfits(findings) else ()
+    left = _architecture(results, [*wider, *lists]) if overfitting(findings) else ()
     wider = {column: range for column, range in wider.items() if column not in left}
     lists = {column: declared for column, declared in lists.items() if column not in left}
     if not wider and not lists:
         return []
-    made = _widened(results.round, wider, lists)
-    if made is None:
+    wide_round = _in_wider_ranges(results.round, wider, lists)
+    if wide_round is None:
         return []
-    why = reason(
-        "proposal.widen",
-        own,
-        ranges={**wider, **lists},
-        trials=made.trials_per_study,
-        trials_before=results.round.trials_per_study,
-        left_out=left,
-    )
-    beyond = _beyond(results, own, wider)
-    return [proposal("widen", why, own, made), *([beyond] if beyond and not lists else [])]
+    facts: dict[str, Any] = {
+        "ranges": {**wider, **lists},
+        "trials": wide_round.trials_per_study,
+        "trials_before": results.round.trials_per_study,
+        "left_out": left,
+    }
+    whole = proposal("widen", "proposal.widen", crowded, wide_round, **facts)
+    beyond = None if lists else _beyond(results, crowded, wider)
+    return [whole] if beyond is None else [whole, beyond]
 
 
-def overfits(findings: Sequence[Finding]) -> bool:
-    """Whether a finding warns of overfitting, rather than of training that got worse too."""
-    seen = [f.evidence for f in findings if f.verdict == "warn"]
-    return any(isinstance(one, OverfittingEvidence) and one.kind != "training too" for one in seen)
+def overfitting(findings: Sequence[Finding], training_too: bool = False) -> list[Finding]:
+    """The warnings of overfitting; with `training_too` those of training that got worse as well."""
+    return [
+        f
+        for f in findings
+        if f.verdict == "warn"
+        and isinstance(f.evidence, OverfittingEvidence)
+        and (f.evidence.kind == "training too") == training_too
+    ]
 
 
 def _architecture(results: Results, columns: Sequence[str]) -> tuple[str, ...]:
@@ -223,47 +228,51 @@ def _architecture(results: Results, columns: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _proposed_ranges(round: Round, findings: Sequence[Finding]) -> dict[str, Range]:
+def _ranges_of_warnings(round: Round, findings: Sequence[Finding]) -> dict[str, Range]:
     """The ranges that findings propose, by column; where several do, wide enough for all.
 
     Only what a warning is about is widened: a note on another hyperparameter is none.
     """
-    known = searched_ranges(round)
-    found: dict[str, Range] = {}
-    for edge in _warned(findings):
+    known = ranges_by_column(round)
+    proposed: dict[str, Range] = {}
+    for edge in _warning_edges(findings):
         wide, column = edge.proposed, edge.column
         if wide is not None and column in known:
-            found[column] = found[column].hull(wide) if column in found else wide
-    return found
+            proposed[column] = proposed[column].hull(wide) if column in proposed else wide
+    return proposed
 
 
-def _widened(round: Round, wider: dict[str, Range], lists: dict[str, Range]) -> Round | None:
+def _in_wider_ranges(
+    round: Round, wider: dict[str, Range], lists: dict[str, Range]
+) -> Round | None:
     """The round in these wider ranges and longer lists; None if a condition forbids it."""
-    known = searched_ranges(round)
+    known = ranges_by_column(round)
     times = 1.0
     for column, range in wider.items():
         times *= 1 / max(range.covered(known[column]), 1e-3)
     change = Message("change.wider", {"names": [*wider, *lists]})
     try:
-        made = successor(
+        wide_round = successor(
             round,
             change,
             scientific=with_ranges(round.scientific, {**wider, **lists}),
             nuisance=with_ranges(round.nuisance, {**wider, **lists}),
         )
-        most = most_trials(made)
-        trials = grown(round.trials_per_study, times)
-        return replace(made, trials_per_study=trials if most is None else min(trials, most))
+        most = most_trials(wide_round)
+        trials = as_dense(round.trials_per_study, times)
+        return replace(wide_round, trials_per_study=trials if most is None else min(trials, most))
     except DesignError:  # such as a given() without the new value
         return None
 
 
-def _beyond(results: Results, own: Sequence[Finding], wider: dict[str, Range]) -> Proposal | None:
+def _beyond(
+    results: Results, crowded: Sequence[Finding], wider: dict[str, Range]
+) -> Proposal | None:
     """The cheaper way: only from where the best lie to the new end, as densely as before.
 
     It gives up the far side of the old range, where nothing good was found.
     """
-    known, best = searched_ranges(results.round), around_the_best(results)
+    known, best = ranges_by_column(results.round), around_the_best(results)
     ranges = {
         column: reaching(known[column], range, best[column])
         for column, range in wider.items()
@@ -277,7 +286,7 @@ def _beyond(results: Results, own: Sequence[Finding], wider: dict[str, Range]) -
         times *= wide.covered(range) / max(wide.covered(known[column]), 1e-3)
     trials = max(_FEWEST, round(results.round.trials_per_study * min(times, 1.0)))
     try:
-        made = successor(
+        wide_round = successor(
             results.round,
             Message("change.beyond", {"names": list(ranges)}),
             scientific=with_ranges(results.round.scientific, ranges),
@@ -286,8 +295,8 @@ def _beyond(results: Results, own: Sequence[Finding], wider: dict[str, Range]) -
         )
     except DesignError:
         return None
-    why = reason("proposal.widen_beyond", own, ranges=ranges, trials=trials)
-    return proposal("widen", why, own, made)
+    code = "proposal.widen_beyond"
+    return proposal("widen", code, crowded, wide_round, ranges=ranges, trials=trials)
 
 
 def reaching(old: Range, wide: Range, best: Range) -> Range:
@@ -306,19 +315,19 @@ def reaching(old: Range, wide: Range, best: Range) -> Range:
 
 def _longer_lists(round: Round, findings: Sequence[Finding]) -> dict[str, Range]:
     """Ordered lists with a value more at the end that a finding warns about."""
-    found: dict[str, Range] = {}
-    for edge in _warned(findings):
+    lists: dict[str, Range] = {}
+    for edge in _warning_edges(findings):
         name = edge.column
         declared = round.scientific.get(name, round.nuisance.get(name))
         values = choices_of(declared)
-        if values is not None and name not in found:
+        if values is not None and name not in lists:
             longer = longer_list(values, edge.seen.side)
             if longer is not None:
-                found[name] = longer
-    return found
+                lists[name] = longer
+    return lists
 
 
-def _warned(findings: Sequence[Finding]) -> list[Edge]:
+def _warning_edges(findings: Sequence[Finding]) -> list[Edge]:
     """The ends that findings warn about."""
     seen = [f.evidence for f in findings if isinstance(f.evidence, BoundaryEvidence)]
-    return [edge for one in seen for edge in one.edges if edge.verdict == "warn"]
+    return [edge for boundary in seen for edge in boundary.edges if edge.verdict == "warn"]

@@ -72,7 +72,7 @@ def install(
     for path in changes:
         if not yes and not (ask is not None and ask(path)):
             raise Misuse("agents.would_change", path=path)
-    return [_written(path, new) for path, new in planned]
+    return [_write(path, new) for path, new in planned]
 
 
 def _read(path: Path) -> str:
@@ -92,7 +92,7 @@ def _with_part(known: str, part: str) -> str:
     return f"{known.rstrip()}\n\n{part}" if known.strip() else part
 
 
-def _written(path: Path, new: str) -> Installed:
+def _write(path: Path, new: str) -> Installed:
     before = _read(path)
     if before == new:
         return Installed(path, "unchanged")

@@ -51,14 +51,14 @@ class Price(Facts):
         >>> Price.read("2.5"), Price.read("2.5 EUR")
         (Price(per_hour=2.5, currency=''), Price(per_hour=2.5, currency='EUR'))
         """
-        found = _PRICE.fullmatch(text)
+        match = _PRICE.fullmatch(text)
         try:
-            per_hour = float(found[1]) if found is not None else math.nan
+            per_hour = float(match[1]) if match is not None else math.nan
         except ValueError:  # such as 1.2.3
             per_hour = math.nan
-        if found is None or not math.isfinite(per_hour):
+        if match is None or not math.isfinite(per_hour):
             raise DesignError("budget.bad_price", text=text)
-        return cls(per_hour, (found[2] or "").strip())
+        return cls(per_hour, (match[2] or "").strip())
 
     @classmethod
     def of(cls, budget: Budget | None) -> Price | None:
@@ -94,9 +94,9 @@ class Timing(Facts):
         """
         ratios = [1.0]
         for name in _AMOUNTS:
-            own, their = getattr(self, name), getattr(other, name)
-            if own and their is not None:
-                ratios.append(their / own)
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine and theirs is not None:
+                ratios.append(theirs / mine)
         return self.seconds * min(ratios), self.high * max(ratios)
 
 
@@ -138,9 +138,9 @@ class CostEstimate(Facts):
     def exceeds(self) -> tuple[str, ...]:
         """The limits of the budget that it may exceed, at the high end of its range."""
         high = {"trials": self.trainings[1]}
-        for name, found in (("hours", self.hours), ("money", self.money)):
-            if found is not None:
-                high[name] = found[1]  # type: ignore[assignment]
+        for name, hours_or_money in (("hours", self.hours), ("money", self.money)):
+            if hours_or_money is not None:
+                high[name] = hours_or_money[1]  # type: ignore[assignment]
         return tuple(n for n, left in (self.left or {}).items() if high.get(n, 0) > left)
 
     @property
@@ -176,12 +176,12 @@ class CostEstimate(Facts):
 _WEAKEST: tuple[Basis, ...] = ("rule", "round", "program", "measured", "scaled", "unknown")
 
 
-def _sum(one: tuple[int, int], two: tuple[int, int]) -> tuple[int, int]:
-    return one[0] + two[0], one[1] + two[1]
+def _sum(first: tuple[int, int], second: tuple[int, int]) -> tuple[int, int]:
+    return first[0] + second[0], first[1] + second[1]
 
 
-def _both(one: Range | None, two: Range | None) -> Range | None:
-    return None if one is None or two is None else (one[0] + two[0], one[1] + two[1])
+def _both(first: Range | None, second: Range | None) -> Range | None:
+    return None if first is None or second is None else (first[0] + second[0], first[1] + second[1])
 
 
 def cost_of(
@@ -213,22 +213,22 @@ def cost_of(
     """
     if workers < 1:
         raise DesignError("budget.bad_workers", workers=workers)
-    groups = [one for one in trainings if one.numbers[1] > 0]
-    numbers = (sum(one.numbers[0] for one in groups), sum(one.numbers[1] for one in groups))
+    groups = [group for group in trainings if group.numbers[1] > 0]
+    numbers = (sum(group.numbers[0] for group in groups), sum(group.numbers[1] for group in groups))
     hours: Range | None = (0.0, 0.0)
     clock: Range | None = (0.0, 0.0)
     seen, bases = 0, [basis]
     for group in groups:
-        alike = [one for one in known if _alike(one, group)]
-        used = alike or [one for one in known if one.steps and group.steps]
+        alike = [timing for timing in known if _alike(timing, group)]
+        used = alike or [timing for timing in known if timing.steps and group.steps]
         if not used:
             return CostEstimate(trainings=numbers, workers=workers, price=price, left=left)
         seen = max(seen, len(used))
         if not alike and basis != "measured":
             bases.append("scaled")
-        own, by_clock = _group(group, used, workers)
-        hours, clock = _both(hours, own), _both(clock, by_clock)
-    found = CostEstimate(
+        by_training, by_clock = _group(group, used, workers)
+        hours, clock = _both(hours, by_training), _both(clock, by_clock)
+    estimate = CostEstimate(
         trainings=numbers,
         hours=hours,
         clock_hours=clock,
@@ -237,22 +237,22 @@ def cost_of(
         seen=seen,
         left=left,
     )
-    return found.priced(price)
+    return estimate.priced(price)
 
 
-def _alike(one: Timing, group: Trainings) -> bool:
+def _alike(timing: Timing, group: Trainings) -> bool:
     """Whether they train the same amount, as far as both know it."""
-    if one.steps != group.steps:
+    if timing.steps != group.steps:
         return False
-    pairs = [(getattr(one, name), getattr(group, name)) for name in _AMOUNTS]
+    pairs = [(getattr(timing, name), getattr(group, name)) for name in _AMOUNTS]
     return all(None in (own, their) or own == their for own, their in pairs)
 
 
 def _group(group: Trainings, used: Sequence[Timing], workers: int) -> tuple[Range, Range]:
     """Hours of training and by the clock of trainings of one length."""
-    bounds = [one.bounds(group) for one in used]
-    low = statistics.fmean(one for one, _ in bounds) / _HOUR_S
-    high = statistics.fmean(one for _, one in bounds) / _HOUR_S
+    bounds = [timing.bounds(group) for timing in used]
+    low = statistics.fmean(least for least, _ in bounds) / _HOUR_S
+    high = statistics.fmean(most_each for _, most_each in bounds) / _HOUR_S
     fewest, most = group.numbers
     above = most * high * (1 + _doubt(used, most))
     waves = math.ceil(most / workers) * high * (1 + _doubt(used, most))
@@ -262,11 +262,11 @@ def _group(group: Trainings, used: Sequence[Timing], workers: int) -> tuple[Rang
 
 def _doubt(used: Sequence[Timing], number: int) -> float:
     """Two standard deviations of the sum of so many, as a share of it."""
-    mean = statistics.fmean(one.seconds for one in used)
+    mean = statistics.fmean(timing.seconds for timing in used)
     if not mean or not number:
         return 0.0
     if len(used) > 1:
-        spread = statistics.stdev(one.seconds for one in used)
+        spread = statistics.stdev(timing.seconds for timing in used)
     else:  # one does not show the spread, unless it is a range already
         spread = mean / 2 if used[0].at_most is None else 0.0
     return 2 * spread * math.sqrt(1 / number + 1 / len(used)) / mean

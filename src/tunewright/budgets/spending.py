@@ -90,7 +90,10 @@ def waiting(results: Results) -> tuple[Trainings, ...]:
     numbers: dict[float | None, int] = {}
     for trial in results.recorded:
         if not trial.ended and trial.origin is None:
-            fixed = {one.name: one.value for one in results.studies[trial.study].fixed}
+            fixed = {
+                hyperparameter.name: hyperparameter.value
+                for hyperparameter in results.studies[trial.study].fixed
+            }
             steps = length_of({**fixed, **trial.configuration}, name)
             numbers[steps] = numbers.get(steps, 0) + 1
     return tuple(Trainings(number, steps=steps) for steps, number in numbers.items())
@@ -110,7 +113,7 @@ def together(name: str, parts: Sequence[Spending]) -> Spending:
     """The spending of several rounds of one store as one."""
     first, *more = parts
     whole = first
-    for one in more:
-        spent, left = whole.spent.plus(one.spent), whole.left.plus(one.left)
+    for estimate in more:
+        spent, left = whole.spent.plus(estimate.spent), whole.left.plus(estimate.left)
         whole = replace(whole, spent=spent, left=left)
     return replace(whole, round=name)

@@ -123,8 +123,8 @@ def in_ledger(path: Path, since: float = 0.0) -> Amounts:
             with contextlib.suppress(ValueError, TypeError, KeyError):
                 entry = json.loads(line)
                 if float(entry["at"]) >= since:
-                    own = Amounts(trials=int(entry["trials"]), hours=float(entry["hours"]))
-                    total = total.plus(own)
+                    amounts = Amounts(trials=int(entry["trials"]), hours=float(entry["hours"]))
+                    total = total.plus(amounts)
     return total
 
 

@@ -64,52 +64,52 @@ class Definition:
     started: datetime | None = None
 
 
-def keep_definition(store: Store, own: Definition) -> int:
+def keep_definition(store: Store, definition: Definition) -> int:
     """Write what a campaign was asked for; the key of the campaign."""
-    place = own.incumbent
+    place = definition.incumbent
     return store.add_campaign(
-        own.name,
+        definition.name,
         {
-            "space": as_data(own.space),
-            "trials": own.trials,
-            "hours": own.hours,
-            "default": None if own.default is None else dict(own.default),
+            "space": as_data(definition.space),
+            "trials": definition.trials,
+            "hours": definition.hours,
+            "default": None if definition.default is None else dict(definition.default),
             "incumbent": None if place is None else asdict(place),
-            "incumbent_repeats": own.incumbent_repeats,
-            "slots": own.slots,
-            "tests": own.tests,
-            "able": {n: None if why is None else why.to_data() for n, why in own.able.items()},
-            "extend": own.extend,
-            "extend_to": own.extend_to,
-            "deterministic": own.deterministic,
-            "retrained": None if own.retrained is None else asdict(own.retrained),
+            "incumbent_repeats": definition.incumbent_repeats,
+            "slots": definition.slots,
+            "tests": definition.tests,
+            "able": {n: why and why.to_data() for n, why in definition.able.items()},
+            "extend": definition.extend,
+            "extend_to": definition.extend_to,
+            "deterministic": definition.deterministic,
+            "retrained": None if definition.retrained is None else asdict(definition.retrained),
         },
     )
 
 
 def read_definition(store: Store, name: str) -> Definition | None:
     """What a campaign was asked for last, with when it began; None: no such one."""
-    found = store.campaign(name)
-    if found is None:
+    record = store.campaign(name)
+    if record is None:
         return None
-    told = found.definition
-    place, retrained = told["incumbent"], told.get("retrained")
+    fields = record.definition
+    place, retrained = fields["incumbent"], fields.get("retrained")
     return Definition(
         name=name,
-        space=from_data(told["space"]),
-        trials=told["trials"],
-        hours=told["hours"],
-        default=told["default"],
+        space=from_data(fields["space"]),
+        trials=fields["trials"],
+        hours=fields["hours"],
+        default=fields["default"],
         incumbent=None if place is None else Place(**place),
-        incumbent_repeats=told["incumbent_repeats"],
-        slots=told["slots"],
-        tests=told["tests"],
-        able={what: _message(why) for what, why in told.get("able", {}).items()},
-        extend=told.get("extend"),
-        extend_to=told.get("extend_to"),
-        deterministic=told.get("deterministic", False),
+        incumbent_repeats=fields["incumbent_repeats"],
+        slots=fields["slots"],
+        tests=fields["tests"],
+        able={what: _message(why) for what, why in fields.get("able", {}).items()},
+        extend=fields.get("extend"),
+        extend_to=fields.get("extend_to"),
+        deterministic=fields.get("deterministic", False),
         retrained=None if retrained is None else Place(**retrained),
-        started=found.created,
+        started=record.created,
     )
 
 
@@ -125,7 +125,7 @@ def configurations(round: Round) -> float:
     return min(math.inf if count is None else count for count in counts)
 
 
-def untried(round: Round, searched: Sequence[Results]) -> float:
+def count_untried(round: Round, searched: Sequence[Results]) -> float:
     """How many configurations of a round no trial of the search has tried."""
     names = round.nuisance.keys()
     tried = {
@@ -137,7 +137,7 @@ def untried(round: Round, searched: Sequence[Results]) -> float:
     return configurations(round) - len(tried)
 
 
-def stranded(results: Results) -> int:
+def without_suggestion(results: Results) -> int:
     """How many trials of a round wait for a suggestion that cannot come."""
     waiting = len(results.waiting)
     waiting += sum(not trial.ended and not trial.configuration for trial in results.rows)
@@ -149,27 +149,27 @@ def stranded(results: Results) -> int:
 
 def answer(answers: Answers, probe: str) -> Mapping[str, Any] | None:
     """The newest answer of a probe; None before there is one."""
-    own = [one for one in answers if one.get("probe") == probe]
-    return own[-1] if own else None
+    return next((a for a in reversed(answers) if a.get("probe") == probe), None)
 
 
-def message_of(one: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def message_of(probe_answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """An answer as a message's data; a store of version 1 has its text. None for single rows."""
-    if "message" in one:
-        return dict(one["message"])
-    return {"code": "legacy", "text": one["says"]} if one.get("says") else None
+    if "message" in probe_answer:
+        return dict(probe_answer["message"])
+    return {"code": "legacy", "text": probe_answer["says"]} if probe_answer.get("says") else None
 
 
-def settled(answers: Answers) -> dict[str, Value]:
+def values_by_probes(answers: Answers) -> dict[str, Value]:
     """Every value that a probe chose.
 
-    >>> settled([{"probe": "batch_size", "settings": {"batch_size": 256}}, {"probe": "clip"}])
+    >>> size = {"probe": "batch_size", "settings": {"batch_size": 256}}
+    >>> values_by_probes([size, {"probe": "clip"}])
     {'batch_size': 256}
     """
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for probe in SETTLING:
-        found |= dict((answer(answers, probe) or {}).get("settings") or {})
-    return found
+        values |= dict((answer(answers, probe) or {}).get("settings") or {})
+    return values
 
 
 def verdict(campaign: Campaign) -> Message:
@@ -226,7 +226,7 @@ class Contender:
     @property
     def reliable(self) -> bool:
         """Whether every repeat that ended completed."""
-        return all(own.status == "completed" for own in self.repeats if own.ended)
+        return all(repeat.status == "completed" for repeat in self.repeats if repeat.ended)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,10 +258,10 @@ class Campaign:
         best = dict(self.best or {})
         names = ("step", "what", "why", "round")
         columns = tuple(Message(f"card.label.{name}").text for name in names)
-        rows = tuple((one.number, one.kind, str(one.reason), one.round) for one in self.log)
+        rows = tuple((step.number, step.kind, str(step.reason), step.round) for step in self.log)
         table = markup.Table(columns, rows)
-        said = [str(self.space.goal), self._used]
-        return markup.card(self.headline, said, facts=best, table=table)
+        lines = [str(self.space.goal), self._used]
+        return markup.card(self.headline, lines, facts=best, table=table)
 
     @property
     def _used(self) -> str:
@@ -272,7 +272,7 @@ class Campaign:
     def space(self) -> Round:
         """What is searched, with what its probes have chosen."""
         space = self.definition.space
-        known = {n: v for n, v in settled(self.probes).items() if n not in space.nuisance}
+        known = {n: v for n, v in values_by_probes(self.probes).items() if n not in space.nuisance}
         return replace(space, fixed={**space.fixed, **known}) if known else space
 
     @property
@@ -287,37 +287,37 @@ class Campaign:
 
     def kind_of(self, results: Results) -> str:
         """What one of its rounds is for."""
-        kinds = zip(self.rounds, self.kinds, strict=True)
-        return next((kind for own, kind in kinds if own.round.name == results.round.name), "")
+        kinds = {r.round.name: kind for r, kind in zip(self.rounds, self.kinds, strict=True)}
+        return kinds.get(results.round.name, "")
 
     def of_kind(self, *kinds: str) -> tuple[Results, ...]:
         """Its rounds for one of these purposes."""
-        own = zip(self.rounds, self.kinds, strict=True)
-        return tuple(results for results, kind in own if kind in kinds)
+        pairs = zip(self.rounds, self.kinds, strict=True)
+        return tuple(results for results, kind in pairs if kind in kinds)
 
     @property
     def spent(self) -> int:
         """Trials it has used or laid out, repeats and probes included."""
-        own = sum(r.size + len(r.recorded_repeats) - stranded(r) for r in self.rounds)
+        trials = sum(r.size + len(r.recorded_repeats) - without_suggestion(r) for r in self.rounds)
         more = 0
         if self.incumbent is not None:
             now = len(self.incumbent.repeats)
             more = max(0, now - self.definition.incumbent_repeats)
-        return own + more + self.probe_trials
+        return trials + more + self.probe_trials
 
     @property
     def total(self) -> int:
         """Trials it may use in all: as asked for, or as many as the hours have room for."""
-        asked = self.definition
-        if asked.hours is None:
-            return asked.trials or 0
+        definition = self.definition
+        if definition.hours is None:
+            return definition.trials or 0
         seconds = [t.seconds for t in self.all_trials() if t.ended and t.seconds > 0]
         if not seconds:
-            return min(asked.trials or _BEGINNING, _BEGINNING)
+            return min(definition.trials or _BEGINNING, _BEGINNING)
         used = sum(seconds) + self.probe_seconds
-        room = asked.hours * _SECONDS_PER_HOUR * asked.slots - used
+        room = definition.hours * _SECONDS_PER_HOUR * definition.slots - used
         fits = len(seconds) + max(0, int(room / statistics.fmean(seconds)))
-        return fits if asked.trials is None else min(asked.trials, fits)
+        return fits if definition.trials is None else min(definition.trials, fits)
 
     @property
     def left(self) -> int:
@@ -351,22 +351,24 @@ class Campaign:
 
         All are compared on as many as each has: more runs of one, for the launch, change nothing.
         """
-        known = [one for one in self.ranked() if one.repeats.values]
+        known = [c for c in self.ranked() if c.repeats.values]
         sign = 1.0 if self.objective is None else self.objective.sign
         count = _compared(known)
 
-        def rank(one: Contender) -> tuple[bool, float]:
-            return not one.reliable, -sign * statistics.fmean(one.repeats.values[: count or None])
+        def rank(contender: Contender) -> tuple[bool, float]:
+            values = contender.repeats.values[: count or None]
+            return not contender.reliable, -sign * statistics.fmean(values)
 
         return sorted(known, key=rank)
 
     def finalists(self, count: int) -> list[Contender]:
         """The best of the search, no two at what is the same point for all purposes."""
-        found: list[Contender] = []
-        for one in self.ranked():
-            if len(found) < count and not any(_same_point(one, other) for other in found):
-                found.append(one)
-        return found
+        distinct: list[Contender] = []
+        for contender in self.ranked():
+            same = (_same_point(contender, other) for other in distinct)
+            if len(distinct) < count and not any(same):
+                distinct.append(contender)
+        return distinct
 
     @property
     def winner(self) -> Contender | None:
@@ -379,17 +381,16 @@ class Campaign:
             for results in self.rounds:
                 if results.round.name == decided.candidate.round:
                     return Contender(results, results.trial(decided.candidate.trial))
-        for one in (*self.repeated(), *self.ranked()):
-            return one
-        return None
+        return next(iter((*self.repeated(), *self.ranked())), None)
 
     @property
     def chose_by(self) -> int:
         """How many repeats of the winner chose it; they flatter it, and decide nothing more."""
-        count, winner = _compared([one for one in self.ranked() if one.repeats.values]), self.winner
+        count = _compared([c for c in self.ranked() if c.repeats.values])
+        winner = self.winner
         if winner is None or not count:
             return 0
-        valued = [at for at, own in enumerate(winner.repeats) if own.value is not None]
+        valued = [at for at, repeat in enumerate(winner.repeats) if repeat.value is not None]
         return valued[min(count, len(valued)) - 1] + 1 if valued else 0
 
     @property
@@ -406,8 +407,8 @@ class Campaign:
         winner = self.winner
         if winner is None:
             return ()
-        own = {trial.identity for trial in (winner.trial, *winner.repeats)}
-        return tuple(one for one in self.looks if one.trial in own)
+        identities = {trial.identity for trial in (winner.trial, *winner.repeats)}
+        return tuple(look for look in self.looks if look.trial in identities)
 
     @property
     def seedless(self) -> tuple[Place, ...]:
@@ -456,14 +457,14 @@ class Campaign:
 
 def _compared(known: Sequence[Contender]) -> int:
     """On how many repeats each configurations are compared; 0: there is nothing to choose among."""
-    pool = [one for one in known if one.reliable] or list(known)
-    return min(len(one.repeats.values) for one in pool) if len(pool) > 1 else 0
+    pool = [c for c in known if c.reliable] or list(known)
+    return min(len(c.repeats.values) for c in pool) if len(pool) > 1 else 0
 
 
-def _same_point(one: Contender, other: Contender) -> bool:
+def _same_point(contender: Contender, other: Contender) -> bool:
     """Whether two configurations differ by less than any training could show."""
-    own, their = one.trial.configuration, other.trial.configuration
-    return own.keys() == their.keys() and all(_close(own[name], their[name]) for name in own)
+    first, second = contender.trial.configuration, other.trial.configuration
+    return first.keys() == second.keys() and all(_close(v, second[n]) for n, v in first.items())
 
 
 def _close(a: Value, b: Value) -> bool:
@@ -473,42 +474,42 @@ def _close(a: Value, b: Value) -> bool:
 
 
 def _ranked(rounds: Sequence[Results]) -> list[Contender]:
-    found = [Contender(r, trial) for r in rounds for trial in r.top()]
-    if not found:
+    contenders = [Contender(r, trial) for r in rounds for trial in r.top()]
+    if not contenders:
         return []
-    sign = found[0].results.objective.sign
-    found.sort(key=lambda one: -sign * (one.trial.value or 0.0))
+    sign = contenders[0].results.objective.sign
+    contenders.sort(key=lambda c: -sign * (c.trial.value or 0.0))
     distinct: dict[str, Contender] = {}
-    for one in found:
-        distinct.setdefault(repr(sorted(one.trial.configuration.items())), one)
+    for contender in contenders:
+        distinct.setdefault(repr(sorted(contender.trial.configuration.items())), contender)
     return list(distinct.values())
 
 
 def read_campaign(store: Store, definition: Definition) -> Campaign:
     """A campaign as the store has it now."""
-    found = store.campaign(definition.name)
-    if found is None:
+    record = store.campaign(definition.name)
+    if record is None:
         return Campaign(definition=definition, incumbent=_incumbent(store, definition))
-    belongs = store.campaign_rounds(found.id)
-    own = {name: purpose for name, purpose in belongs if purpose != PROBE}
-    rounds = tuple(store.results(name) for name in own)
-    mine = [one for one in launches(store) if one.candidate.round in own]
+    belongs = store.campaign_rounds(record.id)
+    purposes = {name: purpose for name, purpose in belongs if purpose != PROBE}
+    rounds = tuple(store.results(name) for name in purposes)
+    mine = [entry for entry in launches(store) if entry.candidate.round in purposes]
     identities = {t.identity for r in rounds for t in (*r.recorded, *r.recorded_repeats)}
-    answers = store.probes(campaign=found.id)
+    answers = store.probes(campaign=record.id)
     probed = [store.results(name) for name, purpose in belongs if purpose == PROBE]
     return Campaign(
         definition=definition,
         rounds=rounds,
-        kinds=tuple(own.values()),
+        kinds=tuple(purposes.values()),
         incumbent=_incumbent(store, definition),
         launched=mine[-1] if mine else None,
-        looks=tuple(one for one in store.evaluations() if one.look and one.trial in identities),
-        probes=tuple({**one.answer, "probe": one.name} for one in answers),
+        looks=tuple(e for e in store.evaluations() if e.look and e.trial in identities),
+        probes=tuple({**entry.answer, "probe": entry.name} for entry in answers),
         probe_trials=sum(results.size for results in probed),
         probe_seconds=_probe_seconds(definition, probed, answers),
         log=tuple(
             LoggedStep(step.number, step.kind, step.reason, step.round, step.written)
-            for step in store.campaign_steps(found.id)
+            for step in store.campaign_steps(record.id)
         ),
     )
 
@@ -520,7 +521,7 @@ def _probe_seconds(
     if definition.hours is None:
         return 0.0
     trained = sum(t.seconds for results in rounds for t in results.rows)
-    timed = sum(float(one.answer.get("seconds") or 0.0) for one in answers)
+    timed = sum(float(entry.answer.get("seconds") or 0.0) for entry in answers)
     return trained + definition.slots * timed
 
 
@@ -533,11 +534,11 @@ def _incumbent(store: Store, definition: Definition) -> Contender | None:
 
 def standing_baseline(store: Store) -> tuple[Place, int] | None:
     """The launched baseline of a store, and how many repeats it has; None before any launch."""
-    found = baseline(store)
-    if found is None:
+    launched = baseline(store)
+    if launched is None:
         return None
-    results = store.results(found.place.round)
-    return found.place, len(results.repeats(found.place.trial))
+    results = store.results(launched.place.round)
+    return launched.place, len(results.repeats(launched.place.trial))
 
 
 def campaign(store: str | os.PathLike[str], name: str = "tune") -> Campaign:
@@ -552,6 +553,6 @@ def campaign(store: str | os.PathLike[str], name: str = "tune") -> Campaign:
     with Store.open(store, create=False) as opened:
         known = read_definition(opened, name)
         if known is None:
-            others = ", ".join(one.name for one in opened.campaigns()) or "none"
+            others = ", ".join(other.name for other in opened.campaigns()) or "none"
             raise NotFound("campaign.not_found", name=name, url=opened.url, others=others)
         return read_campaign(opened, known)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from tunewright.advice.proposal import names_of, searched_ranges, with_ranges
+from tunewright.advice.proposal import names_of, ranges_by_column, with_ranges
 from tunewright.campaigns.campaign import Campaign
 from tunewright.checks.boundary import natural_bound
 from tunewright.design.ranges import Range
@@ -27,42 +27,44 @@ def beyond(
     campaign: Campaign, results: Results, near: float = _NEAR
 ) -> tuple[Round, dict[str, Range]] | None:
     """The round with the ends moved that the best trials press against, and which; None: none."""
-    own, names = searched_ranges(results.round), names_of(results.round)
+    ranges, names = ranges_by_column(results.round), names_of(results.round)
     top = results.top(_BEST)
     moved: dict[str, Range] = {}
-    for column, range in own.items():
+    for column, range in ranges.items():
         if range.choices is not None or names[column] not in results.round.nuisance:
             continue
-        side = _pressed(results, column, [t.unit[column] for t in top if column in t.unit], near)
+        side = _end_under_pressure(
+            results, column, [t.unit[column] for t in top if column in t.unit], near
+        )
         if side is not None:
-            made = _moved(campaign, results, column, range, side)
-            if made is not None and made != range:
-                moved[column] = made
+            wide = _range_moved_out(campaign, results, column, range, side)
+            if wide is not None and wide != range:
+                moved[column] = wide
     if not moved:
         return None
     try:
         nuisance = with_ranges(results.round.nuisance, moved)
-        made_round = replace(results.round, nuisance=nuisance)
+        wide_round = replace(results.round, nuisance=nuisance)
     except DesignError:
         return None
-    return made_round, moved
+    return wide_round, moved
 
 
 def reaching(base: Round, moved: dict[str, Range]) -> Round:
     """A round around the best that reaches out to the ends that were moved."""
-    own, ranges = searched_ranges(base), {}
+    base_ranges, ranges = ranges_by_column(base), {}
     for column, wide in moved.items():
-        range = own.get(column)
+        range = base_ranges.get(column)
         if range is None or range.ends is None or wide.ends is None:
             continue
         low, high = range.ends
-        made = wide.with_ends(min(low, wide.ends[0]), max(high, wide.ends[1]))
-        if made is not None:
-            ranges[column] = made
+        stretched = wide.with_ends(min(low, wide.ends[0]), max(high, wide.ends[1]))
+        if stretched is not None:
+            ranges[column] = stretched
     return replace(base, nuisance=with_ranges(base.nuisance, ranges)) if ranges else base
 
 
-def _pressed(
+def _end_under_pressure(
     results: Results, column: str, units: list[float], near: float
 ) -> Literal["low", "high"] | None:
     """The end of a range at which the best lie, where trials can be trained at all."""
@@ -82,13 +84,13 @@ def _pressed(
     return None
 
 
-def _moved(
+def _range_moved_out(
     campaign: Campaign, results: Results, column: str, range: Range, side: Literal["low", "high"]
 ) -> Range | None:
     """The range with one end moved out; None where no value can lie beyond it."""
     widest = range
     for other in campaign.searched:
-        known = searched_ranges(other.round).get(column)
+        known = ranges_by_column(other.round).get(column)
         if known is not None:
             widest = widest.hull(known)
     if range.ends is None or widest.ends is None:
@@ -100,10 +102,10 @@ def _moved(
     name = names_of(results.round)[column]
     if natural_bound(name, range, side, results.meaning):
         return None
-    found = range.widen(side)
-    if found is None:
+    widening = range.widen(side)
+    if widening is None:
         return None
-    made = found.range
-    if made.count is None and made.ends is not None and made.ends[0] < 0 <= range.ends[0]:
-        return made.with_ends(0.0, made.ends[1])
-    return made
+    wide = widening.range
+    if wide.count is None and wide.ends is not None and wide.ends[0] < 0 <= range.ends[0]:
+        return wide.with_ends(0.0, wide.ends[1])
+    return wide

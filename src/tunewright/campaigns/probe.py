@@ -26,7 +26,7 @@ from tunewright.campaigns.campaign import (
     answer,
     message_of,
 )
-from tunewright.campaigns.step import FEWEST, Step, named, reason_of, together
+from tunewright.campaigns.step import FEWEST, Step, reason_of, round_step, together
 from tunewright.design.ranges import Range, Value, is_number
 from tunewright.design.round import Round
 from tunewright.errors import TunewrightError, WorkloadError
@@ -73,23 +73,23 @@ def abilities(workload: Workload, space: Round, given: Collection[str]) -> Able:
     """
     meaning = workload.meaning
     middle = ByMeaning(workload, {**workload.accepts.defaults, **_middles(workload, space)})
-    found: dict[str, Message | None] = {}
+    able: dict[str, Message | None] = {}
     if meaning.name("batch_size") not in given:
-        found[BATCH_SIZE] = _takes(middle, "batch_size") or _no_batch_size(workload, space)
+        able[BATCH_SIZE] = _takes(middle, "batch_size") or _no_batch_size(workload, space)
     if meaning.name("max_train_steps") not in given:
         plan, missing = plan_sweep(
             workload, _centre(workload, space), None, _fixed(workload, space)
         )
         lacks = Message("campaign.probe_lacks", {"missing": plain(missing)})
         unable = None if plan is not None and not missing else lacks
-        found[TRAIN_STEPS] = _takes(middle, "learning_rate", "max_train_steps") or unable
+        able[TRAIN_STEPS] = _takes(middle, "learning_rate", "max_train_steps") or unable
     for what, meant in ((_WARMUP, "warmup_steps"), (_CLIP, "clip_norm")):
         if meaning.name(meant) not in given:
             needs = ("learning_rate", "max_train_steps", meant)
             gaps = plain(middle.lacks(needs))
             lacks = Message("campaign.probe_lacks", {"missing": gaps})
-            found[what] = _takes(middle, *needs) or (lacks if gaps else None)
-    return found
+            able[what] = _takes(middle, *needs) or (lacks if gaps else None)
+    return able
 
 
 def _takes(start: ByMeaning, *meanings: str) -> Message | None:
@@ -101,12 +101,12 @@ def _takes(start: ByMeaning, *meanings: str) -> Message | None:
     return Message("campaign.takes_no", facts)
 
 
-def skipped(campaign: Campaign) -> Iterator[Message]:
+def left_alone(campaign: Campaign) -> Iterator[Message]:
     """What the campaign does not choose or fix by itself, once for each reason."""
     reasons: list[tuple[Message, list[str]]] = []
     for what, why in campaign.definition.able.items():
-        done = answer(campaign.probes, what) if what in SETTLING else None
-        if what in _FIRST and campaign.total < _WORTH_IT and done is None:
+        known_answer = answer(campaign.probes, what) if what in SETTLING else None
+        if what in _FIRST and campaign.total < _WORTH_IT and known_answer is None:
             facts = {"least": _WORTH_IT, "trials": campaign.total}
             why = Message("campaign.pays_from", facts)
         if why is None:
@@ -131,7 +131,7 @@ def next_probe(campaign: Campaign) -> Step | None:
     return None
 
 
-def settle(workload: Workload, space: Round, what: str, watch: Watcher) -> None:
+def ask_probe(workload: Workload, space: Round, what: str, watch: Watcher) -> None:
     """Ask a probe; its answer is kept in the store, and so is why it has none."""
     if what == TRAIN_STEPS:
         train_steps(
@@ -142,18 +142,18 @@ def settle(workload: Workload, space: Round, what: str, watch: Watcher) -> None:
         )
         return
     try:
-        own = batch_size(
+        size_answer = batch_size(
             workload,
             fixed=_beside_batch_size(workload, space),
             terms=BatchSizeTerms(largest=LARGEST, rule=_QUICK),
             progress=watch,
         )
-        told = as_document(own)
+        document = as_document(size_answer)
     except WorkloadError as error:  # it cannot be stepped, or fits nowhere: leave it as it is
         failed = Message("probe.failed", {"problems": plain(error.problems)})
-        told = {"settings": {}, "message": failed.to_data()}
+        document = {"settings": {}, "message": failed.to_data()}
     with Store.open(workload.store) as store:  # the campaign's own answer, old or new
-        add_answer(store, workload, BATCH_SIZE, told)
+        add_answer(store, workload, BATCH_SIZE, document)
 
 
 def _no_batch_size(workload: Workload, space: Round) -> Message | None:
@@ -168,8 +168,8 @@ def _no_batch_size(workload: Workload, space: Round) -> Message | None:
 
 
 def _beside_batch_size(workload: Workload, space: Round) -> dict[str, Value]:
-    own = {workload.meaning.name("batch_size"), workload.meaning.name("max_train_steps")}
-    return {n: v for n, v in _middles(workload, space).items() if n not in own}
+    probed = {workload.meaning.name("batch_size"), workload.meaning.name("max_train_steps")}
+    return {n: v for n, v in _middles(workload, space).items() if n not in probed}
 
 
 def _centre(workload: Workload, space: Round) -> float | None:
@@ -185,8 +185,8 @@ def _centre(workload: Workload, space: Round) -> float | None:
 def _fixed(workload: Workload, space: Round) -> dict[str, Value]:
     """What is fixed, without what the probe itself decides; the middle of other ranges."""
     meaning = workload.meaning
-    own = {meaning.name("max_train_steps"), meaning.name("learning_rate"), *meaning.off}
-    return {n: v for n, v in _middles(workload, space).items() if n not in own}
+    decided = {meaning.name("max_train_steps"), meaning.name("learning_rate"), *meaning.off}
+    return {n: v for n, v in _middles(workload, space).items() if n not in decided}
 
 
 def _middles(workload: Workload, space: Round) -> dict[str, Value]:
@@ -203,7 +203,7 @@ def asks_for_remedy(proposal: Proposal) -> bool:
     return proposal.kind == "repair" and bool(_ASKS & set(proposal.because))
 
 
-def remedy_step(campaign: Campaign, asked: Proposal, free: int) -> Step | None:
+def remedy_step(campaign: Campaign, proposal: Proposal, free: int) -> Step | None:
     """The probe for a remedy, once, if the workload can take one and the trials reach."""
     able = campaign.definition.able
     if answer(campaign.probes, REPAIR) is not None:
@@ -214,26 +214,25 @@ def remedy_step(campaign: Campaign, asked: Proposal, free: int) -> Step | None:
     most = most_runs(campaign)
     if most + 2 * FEWEST > free:
         return None
-    facts = {"why": reason_of(asked).to_data(), "remedies": remedies, "runs": most}
+    facts = {"why": reason_of(proposal).to_data(), "remedies": remedies, "runs": most}
     reason = Message("campaign.probe_remedy", facts)
     return Step("probe", reason, most, probe=REPAIR)
 
 
-def repaired_step(campaign: Campaign, trials: int) -> Step | None:
+def step_after_repair(campaign: Campaign, trials: int) -> Step | None:
     """The space again with the remedy that was found; None without one, or when it was done."""
-    found = answer(campaign.probes, REPAIR)
-    if found is None or not found.get("settings"):
+    remedy = answer(campaign.probes, REPAIR)
+    if remedy is None or not remedy.get("settings"):
         return None
     if campaign.of_kind("repair") or trials < FEWEST:
         return None
     facts = {
-        "answer": message_of(found),
-        "missing": found.get("missing") or [],
-        "settings": dict(found["settings"]),
+        "answer": message_of(remedy),
+        "missing": remedy.get("missing") or [],
+        "settings": dict(remedy["settings"]),
     }
     reason = Message("campaign.repaired", facts)
-    made = _reaching(campaign, found)
-    return Step("repair", reason, trials, named(campaign, made, "repair", trials, reason))
+    return round_step(campaign, _reaching(campaign, remedy), "repair", trials, reason)
 
 
 def repair(workload: Workload, campaign: Campaign, watch: Watcher) -> None:
@@ -251,14 +250,14 @@ def _remedy(workload: Workload, campaign: Campaign, watch: Watcher) -> Answer:
     """What stability, then warm-up or clipping, answers about the best trial."""
     best = together(campaign).top(1)[0]
     steps = min(STEPS, _steps(campaign))
-    seen = stability(workload, trial=best, steps=steps, progress=watch)
-    found: Answer = seen
-    if not seen.missing and seen.first_unstable is not None:
+    stability_answer = stability(workload, trial=best, steps=steps, progress=watch)
+    remedy: Answer = stability_answer
+    if not stability_answer.missing and stability_answer.first_unstable is not None:
         if can(campaign.definition.able, _WARMUP):
-            found = warmup(workload, trial=best, steps=steps, repeats=0, progress=watch)
+            remedy = warmup(workload, trial=best, steps=steps, repeats=0, progress=watch)
         else:
-            found = clip(workload, trial=best, steps=steps, progress=watch)
-    return found
+            remedy = clip(workload, trial=best, steps=steps, progress=watch)
+    return remedy
 
 
 def most_runs(campaign: Campaign) -> int:
@@ -273,28 +272,28 @@ def most_runs(campaign: Campaign) -> int:
     return most + clipped
 
 
-def _document(workload: Workload, found: Answer) -> dict[str, Any]:
+def _document(workload: Workload, remedy: Answer) -> dict[str, Any]:
     """The answer by the two settings that are taken: the length of training stays as asked for."""
     meaning = workload.meaning
     taken = {meaning.name("warmup_steps"), meaning.name("clip_norm")}
-    settings = {n: v for n, v in found.settings.items() if n in taken}
+    settings = {n: v for n, v in remedy.settings.items() if n in taken}
     # the space is searched again anyway
-    message = Message(found.message.code, {**found.message.facts, "search_again": None})
-    peak = found.base_learning_rate if isinstance(found, Warmup) else None
+    message = Message(remedy.message.code, {**remedy.message.facts, "search_again": None})
+    peak = remedy.base_learning_rate if isinstance(remedy, Warmup) else None
     return {
         "probe": REPAIR,
-        "by": found.probe,
+        "by": remedy.probe,
         "settings": settings,
         "message": plain(message),
-        "missing": plain(found.missing),
+        "missing": plain(remedy.missing),
         "learning_rate": meaning.name("learning_rate"),
         "base_learning_rate": peak,
     }
 
 
-def _reaching(campaign: Campaign, found: Mapping[str, Any]) -> Round:
+def _reaching(campaign: Campaign, remedy: Mapping[str, Any]) -> Round:
     """The space with a range of learning rates that reaches up to what is stable now."""
-    space, name, peak = campaign.space, found["learning_rate"], found.get("base_learning_rate")
+    space, name, peak = campaign.space, remedy["learning_rate"], remedy.get("base_learning_rate")
     declared = space.nuisance.get(name)
     if not isinstance(declared, Range) or declared.ends is None or peak is None:
         return space

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tunewright.advice.extend import first_length
-from tunewright.advice.proposal import unasked
+from tunewright.advice.proposal import without_question
 from tunewright.campaigns.campaign import Definition, standing_baseline
 from tunewright.campaigns.probe import abilities
 from tunewright.campaigns.train_longer import at_length, check_lengths
@@ -66,7 +66,7 @@ def _is_count(number: object) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and number >= 1
 
 
-def defined(
+def define(
     workload: Workload,
     space: Mapping[str, Any] | Round,
     trials: int | None,
@@ -83,13 +83,14 @@ def defined(
     _check_budget(trials, hours)
     terms = terms or TuneTerms()
     extend, extend_to, baseline = terms.extend, terms.extend_to, terms.baseline
-    given = frozenset(_given(space))
-    asked = as_space(space, name, terms.seed, terms.detect)
+    given = frozenset(_names_given(space))
+    space_round = as_space(space, name, terms.seed, terms.detect)
     steps = workload.meaning.name("max_train_steps")
     if extend_to is not None and steps not in given:
-        asked = replace(asked, fixed={**asked.fixed, steps: _first(workload, asked, extend_to)})
+        short = {steps: _first(workload, space_round, extend_to)}
+        space_round = replace(space_round, fixed={**space_round.fixed, **short})
         given |= {steps}
-    searched = ready(asked, workload, Halton())
+    searched = ready(space_round, workload, Halton())
     _check_lengths(workload, searched, extend, extend_to)
     with Store.open(workload.store) as store:
         standing = standing_baseline(store)
@@ -162,7 +163,7 @@ def _check_lengths(
         raise DesignError.several([problem])
 
 
-def _given(space: Mapping[str, Any] | Round) -> list[str]:
+def _names_given(space: Mapping[str, Any] | Round) -> list[str]:
     return list(space.names) if isinstance(space, Round) else list(space)
 
 
@@ -171,8 +172,8 @@ def as_space(
 ) -> Round:
     """The space as a round: ranges, lists and conditions are searched, plain values are fixed."""
     if isinstance(space, Round):
-        roles = unasked(space)
-        made = replace(
+        roles = without_question(space)
+        searched_space = replace(
             space,
             name=name,
             scientific={},
@@ -180,7 +181,7 @@ def as_space(
             fixed=roles["fixed"],
             trials_per_study=1,
         )
-        return made if detect is None else replace(made, detect=detect)
+        return searched_space if detect is None else replace(searched_space, detect=detect)
     if not isinstance(space, Mapping):
         raise DesignError("tune.bad_space", space=space)
     ranges = (Range, Given, list)
@@ -199,9 +200,9 @@ def as_space(
     )
 
 
-def same_space(one: Round, other: Round) -> bool:
+def same_space(first_space: Round, second_space: Round) -> bool:
     """Whether two campaigns search alike."""
-    first, second = as_data(one), as_data(other)
+    first, second = as_data(first_space), as_data(second_space)
     return all(first.get(key) == second.get(key) for key in ("nuisance", "fixed", "seed"))
 
 

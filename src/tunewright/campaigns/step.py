@@ -124,14 +124,12 @@ def shares(
     >>> shares(200, dimensions=4, has_baseline=True).kept_back
     31
     """
-    finalists, times, launch = next(
-        (found[1:] for found in _LADDER if trials >= found[0]), (0, 0, 0)
-    )
+    finalists, times, launch = next((rung[1:] for rung in _LADDER if trials >= rung[0]), (0, 0, 0))
     if deterministic:
         finalists, times, launch = 0, 0, 0
     luck = _LUCK if trials >= _KNOWS_LUCK and not deterministic else 0
     extend = max(1, min(_MOST_LONG, round(_EXTEND * trials))) if extends else 0
-    made = Shares(
+    parts = Shares(
         first=0,
         explore=0,
         finalists=finalists,
@@ -141,10 +139,10 @@ def shares(
         extend=extend,
         default=int(extends and default),
     )
-    search = max(0, trials - made.kept_back)
+    search = max(0, trials - parts.kept_back)
     first = max(min(FEWEST, search), min(trials_for(dimensions), round(_FIRST * search)))
     explore = max(first, round(_EXPLORE * search))
-    return replace(made, first=first, explore=explore)
+    return replace(parts, first=first, explore=explore)
 
 
 def together(campaign: Campaign) -> Results:
@@ -154,15 +152,23 @@ def together(campaign: Campaign) -> Results:
     return joined(newest, *earlier)
 
 
-def named(campaign: Campaign, round: Round, kind: Kind, trials: int, reason: Message) -> Round:
-    """A round under the campaign's next number, on the same data split as all of them."""
-    number = len(campaign.rounds) + 1
-    return replace(
+def round_step(
+    campaign: Campaign,
+    round: Round,
+    kind: Kind,
+    trials: int,
+    reason: Message,
+    search: str = "halton",
+    listed: tuple[Mapping[str, Value], ...] = (),
+) -> Step:
+    """A step that runs a round under the campaign's next number, on the data split of them all."""
+    campaign_round = replace(
         round,
         goal=campaign.space.goal,
         change=reason,
-        name=f"{campaign.name}_{number}_{kind}",
+        name=f"{campaign.name}_{len(campaign.rounds) + 1}_{kind}",
         seed=campaign.space.seed,
         detect=campaign.space.detect,
         trials_per_study=trials,
     )
+    return Step(kind, reason, trials, campaign_round, search, listed)

@@ -1,9 +1,9 @@
 """Longer training on autopilot: the best of the short rounds, few, at full length.
 
 When training is compute-bound the search trains for about a tenth of the production length; then
-the best configurations are trained for all of it, their schedules adapted (`decision.lengthened`),
+the best configurations are trained for all of it, their schedules adapted (`advice.extend`),
 and whether the short rounds ranked them as the long one does is checked. With trials to spare the
-learning rate is tuned once more around the best of these (`decision.extend`).
+learning rate is tuned once more around the best of these (`advice.extend`).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tunewright.advice.extend import extension, lengthened
-from tunewright.advice.length import Agreement, compared
+from tunewright.advice.extend import changes_for_length, extension
+from tunewright.advice.length import Agreement, agreement_of
 from tunewright.campaigns.campaign import Campaign, Contender
-from tunewright.campaigns.step import Shares, Step, named
+from tunewright.campaigns.step import Shares, Step, round_step
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
@@ -30,13 +30,13 @@ _FEWEST = 2  # long trainings in a second round that is worth its name
 
 def _final_steps(campaign: Campaign) -> int | None:
     """For how many steps the best are trained in the end; None if no longer than the others."""
-    asked = campaign.definition
-    if asked.extend_to is not None:
-        return asked.extend_to
+    definition = campaign.definition
+    if definition.extend_to is not None:
+        return definition.extend_to
     now = _short_steps(campaign)
-    if asked.extend is None or now is None:
+    if definition.extend is None or now is None:
         return None
-    return round(asked.extend * now)
+    return round(definition.extend * now)
 
 
 def _short_steps(campaign: Campaign) -> int | None:
@@ -46,14 +46,14 @@ def _short_steps(campaign: Campaign) -> int | None:
     return int(value) if is_number(value) else None
 
 
-def extend_step(campaign: Campaign, own: Shares) -> Step | None:
+def extend_step(campaign: Campaign, parts: Shares) -> Step | None:
     """The next round at full length; None when there is none to come."""
     steps, long = _final_steps(campaign), campaign.extended
-    if steps is None or not own.extend or not campaign.searched:
+    if steps is None or not parts.extend or not campaign.searched:
         return None
     if not long:
-        return _best_longer(campaign, min(own.long, campaign.left), steps)
-    free = min(own.extend - own.long, campaign.left)
+        return _best_longer(campaign, min(parts.long, campaign.left), steps)
+    free = min(parts.extend - parts.long, campaign.left)
     if len(long) > 1 or free < _FEWEST or not campaign.ranked():
         return None
     return _around_the_best(campaign, free, steps)
@@ -71,17 +71,13 @@ def ranks_alike(campaign: Campaign) -> Agreement | None:
         if (twin := _twin(campaign, trial)) is not None
     ]
     short, long = (np.array(losses, dtype=float) for losses in zip(*pairs, strict=True))
-    return compared(short, long)
+    return agreement_of(short, long)
 
 
 def longer_default(campaign: Campaign) -> dict[str, Value] | None:
     """The current default at full length, to compare the winner with."""
-    default, steps, now = (
-        campaign.definition.default,
-        _final_steps(campaign),
-        _short_steps(campaign),
-    )
-    meaning = _meaning(campaign)
+    default, meaning = campaign.definition.default, _meaning(campaign)
+    steps, now = _final_steps(campaign), _short_steps(campaign)
     if default is None or steps is None or now is None or meaning is None:
         return None
     return at_length(default, meaning, now, steps)
@@ -94,22 +90,21 @@ def _best_longer(campaign: Campaign, most: int, steps: int) -> Step | None:
     if now is None or meaning is None or not ranked or most < 1:
         return None
     names = ranked[0].trial.configuration.keys()
-    chosen = [one for one in ranked if one.trial.configuration.keys() == names][:most]
-    listed = [at_length(one.trial.configuration, meaning, now, steps) for one in chosen]
+    alike = [c.trial.configuration for c in ranked if c.trial.configuration.keys() == names]
+    listed = [at_length(configuration, meaning, now, steps) for configuration in alike[:most]]
     space = campaign.space
-    varied = [n for n in listed[0] if any(one[n] != listed[0][n] for one in listed)]
+    varied = [n for n, first in listed[0].items() if any(row[n] != first for row in listed)]
     varied = varied or [n for n in listed[0] if n in space.nuisance][:1]
-    made = replace(
+    longer_space = replace(
         space,
         scientific={},
-        nuisance={n: list(dict.fromkeys(one[n] for one in listed)) for n in varied},
+        nuisance={n: list(dict.fromkeys(row[n] for row in listed)) for n in varied},
         fixed={n: v for n, v in listed[0].items() if n not in varied},
     )
     facts = {"count": len(listed), "steps": steps, "before": now}
     reason = Message("campaign.train_longer", facts)
-    asked = named(campaign, made, "extend", len(listed), reason)
-    points = tuple({n: one[n] for n in varied} for one in listed)
-    return Step("extend", reason, len(listed), asked, "listed", points)
+    points = tuple({n: row[n] for n in varied} for row in listed)
+    return round_step(campaign, longer_space, "extend", len(listed), reason, "listed", points)
 
 
 def _around_the_best(campaign: Campaign, trials: int, steps: int) -> Step | None:
@@ -119,27 +114,27 @@ def _around_the_best(campaign: Campaign, trials: int, steps: int) -> Step | None
         return None
     start = replace(twin.results, recorded=(twin.trial,))
     try:
-        made = extension(start, steps, trials_per_study=trials).round
+        rate_round = extension(start, steps, trials_per_study=trials).round
     except TunewrightError:  # nothing that transfers only perhaps is left to be tuned
         return None
-    if not made.nuisance:
+    if not rate_round.nuisance:
         return None
     alike = ranks_alike(campaign)
     agreement = None if alike is None else {"code": "agreement", **plain(alike)}
     facts = {"agreement": agreement, "steps": steps}
-    reason = Message("campaign.tune_longer", {**facts, "names": list(made.nuisance)})
-    alone = replace(made, continues="")
-    return Step("extend", reason, trials, named(campaign, alone, "extend", trials, reason))
+    reason = Message("campaign.tune_longer", {**facts, "names": list(rate_round.nuisance)})
+    alone = replace(rate_round, continues="")
+    return round_step(campaign, alone, "extend", trials, reason)
 
 
 def _twin(campaign: Campaign, long: Trial) -> Contender | None:
     """The trial of the search that a long one was made of."""
     searched = campaign.definition.space.nuisance
-    own = {n: v for n, v in long.configuration.items() if n in searched}
-    for one in campaign.ranked_short():
-        known = one.trial.configuration
-        if all(known.get(name) == value for name, value in own.items()):
-            return one
+    settings = {n: v for n, v in long.configuration.items() if n in searched}
+    for contender in campaign.ranked_short():
+        known = contender.trial.configuration
+        if all(known.get(name) == value for name, value in settings.items()):
+            return contender
     return None
 
 
@@ -147,9 +142,9 @@ def at_length(
     configuration: Mapping[str, Value], meaning: Meaning, old: int, new: int
 ) -> dict[str, Value]:
     """A configuration for more steps, its schedule by the playbook's rules."""
-    made = lengthened(configuration, meaning, old, new)
-    kept = {n: v for n, v in configuration.items() if n not in made.dropped}
-    return {**kept, **made.values, meaning.name("max_train_steps"): new}
+    changes = changes_for_length(configuration, meaning, old, new)
+    kept = {n: v for n, v in configuration.items() if n not in changes.dropped}
+    return {**kept, **changes.values, meaning.name("max_train_steps"): new}
 
 
 def _meaning(campaign: Campaign) -> Meaning | None:

@@ -22,8 +22,8 @@ from tunewright.campaigns.campaign import (
     read_definition,
 )
 from tunewright.campaigns.plan import next_step, verdict_of
-from tunewright.campaigns.probe import repair, settle
-from tunewright.campaigns.request import TuneTerms, defined, same_space
+from tunewright.campaigns.probe import ask_probe, repair
+from tunewright.campaigns.request import TuneTerms, define, same_space
 from tunewright.campaigns.step import Step
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
@@ -53,7 +53,7 @@ class Ending:
     step: Step  # the one that was not done, or "done"
     why: Message | None = None  # None: it came to its end
     summary: Summary | None = None  # of the step that was interrupted
-    wish: Interrupt = Interrupt.NONE
+    interrupt: Interrupt = Interrupt.NONE
 
 
 def tune(
@@ -86,23 +86,25 @@ def tune(
         progress: as for `tw.run`; every step is shown with its reason.
         early_stopping: as for `tw.run`; it stops nothing before 60 trials have finished.
     """
-    asked = defined(workload, space, trials, hours, name=name, terms=terms, tests=test is not None)
+    definition = define(
+        workload, space, trials, hours, name=name, terms=terms, tests=test is not None
+    )
     watch = watcher_of(progress, workload)
-    ending = tuned(
-        asked,
+    ending = carry_out(
+        definition,
         workload,
         test,
-        confirm=_confirmed if ask else None,
+        confirm=_confirm if ask else None,
         watch=watch,
         early_stopping=early_stopping,
     )
     if ending.summary is not None:
-        report_end(ending.step.about, ending.summary, ending.wish)
+        report_end(ending.step.about, ending.summary, ending.interrupt)
     return ending.campaign
 
 
-def tuned(
-    asked: Definition,
+def carry_out(
+    definition: Definition,
     workload: Workload,
     test: Measure | None = None,
     *,
@@ -115,12 +117,12 @@ def tuned(
 
     `tell` receives every step instead of the watcher.
     """
-    seen = watch or Silent()
-    asked = begun(asked, workload)
+    watcher = watch or Silent()
+    definition = begin(definition, workload)
     done = -1
     while True:
         with Store.open(workload.store) as store:
-            campaign = read_campaign(store, asked)
+            campaign = read_campaign(store, definition)
         step = next_step(campaign)
         if step.kind == "done":
             return Ending(campaign, step)
@@ -131,43 +133,43 @@ def tuned(
         if confirm is not None and not confirm(step, campaign):
             return Ending(campaign, step, Message("campaign.not_confirmed"))
         if tell is None:
-            seen.step(_shown(step, campaign))
+            watcher.step(_campaign_step(step, campaign))
         else:
             tell(step, campaign)
         _log(workload, campaign, step)
-        summary, wish = _perform(step, campaign, workload, test, seen, early_stopping)
+        summary, interrupt = _perform(step, campaign, workload, test, watcher, early_stopping)
         if summary is not None and summary.why not in ("finished", "no suggestion"):
             with Store.open(workload.store) as store:
-                campaign = read_campaign(store, asked)
+                campaign = read_campaign(store, definition)
             why = Message("campaign.interrupted", {"text": summary.says})
-            return Ending(campaign, step, why, summary, wish)
+            return Ending(campaign, step, why, summary, interrupt)
 
 
-def begun(asked: Definition, workload: Workload) -> Definition:
+def begin(definition: Definition, workload: Workload) -> Definition:
     """The definition as recorded: a new campaign, or one that continues with another budget."""
     with Store.open(workload.store) as store:
-        known = read_definition(store, asked.name)
+        known = read_definition(store, definition.name)
         if known is None:
-            keep_definition(store, asked)
+            keep_definition(store, definition)
         else:
-            if not same_space(known.space, asked.space):
-                raise DesignError("campaign.other_space", name=asked.name)
+            if not same_space(known.space, definition.space):
+                raise DesignError("campaign.other_space", name=definition.name)
             # what it began with stays; the budget may change
             now = replace(
                 known,
-                trials=asked.trials,
-                hours=asked.hours,
-                slots=asked.slots,
-                tests=asked.tests,
-                extend=asked.extend,
-                extend_to=asked.extend_to,
-                deterministic=asked.deterministic,
+                trials=definition.trials,
+                hours=definition.hours,
+                slots=definition.slots,
+                tests=definition.tests,
+                extend=definition.extend,
+                extend_to=definition.extend_to,
+                deterministic=definition.deterministic,
             )
             if now != known:
                 keep_definition(store, now)
-        found = read_definition(store, asked.name)
-    assert found is not None
-    return found
+        recorded = read_definition(store, definition.name)
+    assert recorded is not None
+    return recorded
 
 
 def _perform(
@@ -182,7 +184,7 @@ def _perform(
     if step.round is not None:
         hours = _hours_left(campaign)
         search = _search(step, campaign)
-        _, summary, wish = run_round(
+        _, summary, interrupt = run_round(
             step.round,
             workload,
             search=search,
@@ -190,31 +192,31 @@ def _perform(
             watch=seen,
             early_stopping=early_stopping and not step.listed,  # a list is wanted whole
         )
-        return summary, wish
+        return summary, interrupt
     if step.probe:
         if step.probe == REPAIR:
             repair(workload, campaign, seen)
         else:
-            settle(workload, campaign.space, step.probe, seen)
+            ask_probe(workload, campaign.space, step.probe, seen)
         _link_answer(workload, campaign.name, step.probe)
         return None, Interrupt.NONE
     assert step.of is not None
     with Store.open(workload.store) as store:
         trial = store.results(step.of.round).trial(step.of.trial)
     if step.times:
-        _, summary, wish = run_repeats(trial, workload, step.times, seen)
-        return summary, wish
+        _, summary, interrupt = run_repeats(trial, workload, step.times, seen)
+        return summary, interrupt
     if step.kind == "launch":
         _keep_launch(step, campaign, workload)
     elif step.kind == "test":
         assert test is not None
-        (found,) = evaluate(trial, workload, test, test=True, progress=seen)
-        if not found.metrics:
-            raise DesignError("tune.test_set_failed", reason=found.reason)
+        (evaluation,) = evaluate(trial, workload, test, test=True, progress=seen)
+        if not evaluation.metrics:
+            raise DesignError("tune.test_set_failed", reason=evaluation.reason)
     return None, Interrupt.NONE
 
 
-def _shown(step: Step, campaign: Campaign) -> CampaignStep:
+def _campaign_step(step: Step, campaign: Campaign) -> CampaignStep:
     """The step as a watcher learns of it."""
     return CampaignStep(
         campaign=campaign.name,
@@ -232,8 +234,8 @@ def _search(step: Step, campaign: Campaign) -> Search:
         return Listed(step.listed)
     if step.search != "bayesian":
         return Halton()
-    own = step.round.name if step.round is not None else ""
-    earlier = tuple(r for r in campaign.searched if r.round.name != own)
+    round_name = step.round.name if step.round is not None else ""
+    earlier = tuple(r for r in campaign.searched if r.round.name != round_name)
     return Bayesian(earlier=earlier)
 
 
@@ -256,27 +258,27 @@ def _log(workload: Workload, campaign: Campaign, step: Step) -> None:
     if last and (last[0].kind, last[0].reason) == (step.kind, step.reason):
         return  # it was begun before
     with Store.open(workload.store) as store:
-        found = store.campaign(campaign.name)
-        assert found is not None
-        store.add_campaign_step(found.id, step.kind, step.reason, step.about)
+        record = store.campaign(campaign.name)
+        assert record is not None
+        store.add_campaign_step(record.id, step.kind, step.reason, step.about)
 
 
 def _link_answer(workload: Workload, name: str, probe: str) -> None:
     """Note on the step which answer it led to."""
     with Store.open(workload.store) as store:
-        found = store.campaign(name)
-        assert found is not None
-        for newest in store.probes(campaign=found.id, name=probe)[-1:]:
-            store.link_probe(found.id, newest.id)
+        record = store.campaign(name)
+        assert record is not None
+        for newest in store.probes(campaign=record.id, name=probe)[-1:]:
+            store.link_probe(record.id, newest.id)
 
 
 def _hours_left(campaign: Campaign) -> float | None:
-    asked = campaign.definition
-    if asked.hours is None:
+    definition = campaign.definition
+    if definition.hours is None:
         return None
     seconds = sum(t.seconds for t in campaign.all_trials()) + campaign.probe_seconds
-    used = seconds / asked.slots / SECONDS_PER_HOUR
-    return max(asked.hours - used, 1 / SECONDS_PER_HOUR)
+    used = seconds / definition.slots / SECONDS_PER_HOUR
+    return max(definition.hours - used, 1 / SECONDS_PER_HOUR)
 
 
 def _ended(campaign: Campaign) -> int:
@@ -285,10 +287,10 @@ def _ended(campaign: Campaign) -> int:
     baseline = campaign.incumbent
     others = 0 if baseline is None else sum(t.ended for t in baseline.repeats)
     decided = campaign.launched is not None
-    told = len(campaign.probes) + len(campaign.looks)
-    return trials + others + campaign.probe_trials + decided + told
+    answers = len(campaign.probes) + len(campaign.looks)
+    return trials + others + campaign.probe_trials + decided + answers
 
 
-def _confirmed(step: Step, campaign: Campaign) -> bool:
+def _confirm(step: Step, campaign: Campaign) -> bool:
     print(f"{campaign.name}: {step} ({step.trials} trials; {campaign.left} are left)")
     return input("Continue? [Y/n] ").strip().lower() in ("", "y", "yes")

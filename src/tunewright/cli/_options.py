@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from tunewright.actions import RunTrials
-from tunewright.costs.rounds import recorded
+from tunewright.costs.rounds import results_in_store
 from tunewright.design.objective import PLACES, Objective
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
@@ -403,7 +403,7 @@ def search_for(
     """
     named_search, of_file = named
     if named_search in (None, _AUTO):
-        before = recorded(store, round.name)
+        before = results_in_store(store, round.name)
         if before is not None and before.search in _SEARCHES:
             return search_of(before)
     named_search = named_search or of_file

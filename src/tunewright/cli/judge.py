@@ -91,6 +91,10 @@ def begin(
     per_line: Annotated[
         float, typer.Option(metavar="SD", help="What each added line must gain beyond that.")
     ] = 0.0,
+    confirm: Annotated[
+        float,
+        typer.Option(metavar="SD", help="A smaller expected gain is not kept after one run."),
+    ] = 0.0,
     folder: Annotated[Path, typer.Option(metavar="DIR", help="Of the git repository.")] = Path("."),
     name: NameOption = NAME,
     store: StoreOption = STORE,
@@ -108,6 +112,7 @@ def begin(
         protect=tuple(protect or ()),
         worth=worth,
         per_line=per_line,
+        confirm=confirm,
     )
     lineage = begun(
         as_command(command, read=tuple(read or ())),

@@ -39,7 +39,7 @@ from tunewright.cli._options import (
     search_for,
     store_address,
 )
-from tunewright.costs.rounds import of_repeat, recorded
+from tunewright.costs.rounds import of_repeat, results_in_store
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.workload_file import read_toml, unknown_key
@@ -95,7 +95,11 @@ def _list_for(
         raise Misuse("listed.file_and_search", file=file, search=search, remedy=Advise("give_one"))
     if file is not None:
         listed_points, where = read_list(file), str(file)
-    elif search is None and (before := recorded(store, round.name)) and before.search == LISTED:
+    elif (
+        search is None
+        and (before := results_in_store(store, round.name))
+        and before.search == LISTED
+    ):
         listed_points, where = recorded_list(before, round), "the list this round began with"
     else:
         return None
@@ -270,7 +274,7 @@ def run(
 
 def _trials_left(store: str, round: Round) -> int | None:
     """How many trials to run when fewer are asked for than the store has; None: all there are."""
-    known = recorded(store, round.name)
+    known = results_in_store(store, round.name)
     if known is None or known.size <= round.trials:
         return None
     return max(0, round.trials - (known.size - known.unfinished))
@@ -327,7 +331,7 @@ def _print_run(results: Results, summary: Summary, price: Price | None) -> None:
 
 def _best_before(store: str, name: str) -> Concluded | None:
     """The best trial that earlier calls have recorded, as a watcher receives one."""
-    before = recorded(store, name)
+    before = results_in_store(store, name)
     for best in before.top(1) if before is not None else ():
         return Concluded(claim_of(best), Outcome("completed"), best.value, running=0)
     return None

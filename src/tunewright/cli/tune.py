@@ -10,11 +10,11 @@ import typer
 
 from tunewright.budgets.cost import CostEstimate
 from tunewright.campaigns.campaign import Campaign, read_campaign, read_definition
-from tunewright.campaigns.plan import next_step, planned
-from tunewright.campaigns.probe import skipped
-from tunewright.campaigns.request import TuneTerms, defined
+from tunewright.campaigns.plan import next_step, shares_of
+from tunewright.campaigns.probe import left_alone
+from tunewright.campaigns.request import TuneTerms, define
 from tunewright.campaigns.step import Step
-from tunewright.campaigns.tune import Ending, tuned
+from tunewright.campaigns.tune import Ending, carry_out
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli._grouped import grouped
 from tunewright.cli._groups import Answering, Expecting, PackedTraining
@@ -134,7 +134,7 @@ def tune(
     if expecting.dry_run:
         with project.entered():
             workload = project.workload(store, executor)
-            definition = defined(workload, space_round, trials, hours, name=called, terms=terms)
+            definition = define(workload, space_round, trials, hours, name=called, terms=terms)
             with Store.open(workload.store) as opened:
                 known = read_definition(opened, called) or definition
                 campaign = read_campaign(opened, known)
@@ -186,8 +186,8 @@ def run_campaign(
         workload = project.workload(store, executor, sinks=sinks)
         tests = with_ is not None or project.settings["test"] is not None
         test = chosen_measure(project, with_, "test") if tests else None
-        return tuned(
-            defined(
+        return carry_out(
+            define(
                 workload,
                 space,
                 trials,
@@ -229,7 +229,7 @@ def _plan_facts(campaign: Campaign, cost: CostEstimate) -> dict[str, Any]:
     """How the trials would be shared out, and what comes next, as data."""
     return {
         "campaign": facts.of_campaign(campaign),
-        "shares": planned(campaign),
+        "shares": shares_of(campaign),
         "step": facts.of_step(next_step(campaign)),
         "cost": cost,
     }
@@ -258,7 +258,7 @@ def _show_step(step: Step, campaign: Campaign) -> None:
     """Say what comes, and why, before it is done."""
     number = len(campaign.log) + 1
     if number == 1:
-        for line in skipped(campaign):
+        for line in left_alone(campaign):
             say(worded("note", text=words.printable(line.text)))
     facts = {"step": number, "kind": label(step.kind)}
     say()
@@ -272,7 +272,7 @@ def _show_step(step: Step, campaign: Campaign) -> None:
 
 def _show_plan(campaign: Campaign, cost: CostEstimate) -> None:
     """How the trials are shared out, and what comes next."""
-    shares = planned(campaign)
+    shares = shares_of(campaign)
     spent = {"name": campaign.name, "spent": campaign.spent, "total": campaign.total}
     say(worded("plan_used", **spent))
     say(f"  {worded('plan_explore', most=shares.explore, first=shares.first)}")
@@ -283,7 +283,7 @@ def _show_plan(campaign: Campaign, cost: CostEstimate) -> None:
     if shares.extend:
         say(f"  {worded('plan_extend', extend=shares.extend)}")
     say(f"  {padded('cost', 11)}{cost.message.text}")
-    for line in skipped(campaign):
+    for line in left_alone(campaign):
         say(worded("note", text=words.printable(line.text)))
     step = next_step(campaign)
     why = words.printable(step.reason.text)

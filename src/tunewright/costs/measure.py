@@ -66,16 +66,16 @@ def measured(
     watch = watcher_of(progress, workload)
     facts = {"steps": [first, second], "total": int(steps), "name": name, "quick": QUICK_S}
     watch.message(Message("cost.measures", facts).text)
-    own = replace(workload, eval_every=_cadence(workload, int(steps)))
+    timed_workload = replace(workload, eval_every=_cadence(workload, int(steps)))
     took: list[tuple[int, float]] = []
     with through(workload.store, "measure", len({first, second}), workload.budget):
         for length in dict.fromkeys((first, second)):
-            took.append((length, _train(own, {**configuration, name: length})))
+            took.append((length, _train(timed_workload, {**configuration, name: length})))
     with contextlib.suppress(BudgetSpent):
         while took[-1][1] < QUICK_S and TIMES * took[-1][0] <= MOST * steps:
             longer = TIMES * took[-1][0]
             with through(workload.store, "measure", 1, workload.budget):
-                took.append((longer, _train(own, {**configuration, name: longer})))
+                took.append((longer, _train(timed_workload, {**configuration, name: longer})))
     low, high = foretold(took[max(0, len(took) - 2)], took[-1], int(steps))
     often = evaluations_of(steps, workload.eval_every)
     size = length_of(configuration, workload.meaning.name("batch_size"))

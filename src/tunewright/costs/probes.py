@@ -13,7 +13,7 @@ from typing import Any
 
 from tunewright.budgets.cost import Basis, CostEstimate, Trainings
 from tunewright.costs.measure import measured
-from tunewright.costs.rounds import estimate, known
+from tunewright.costs.rounds import estimate, program_timings
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
 from tunewright.execution.known_lengths import evaluations_of
@@ -28,7 +28,7 @@ from tunewright.progress.choose import Wanted
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-Asked = Mapping[str, Any]
+ProbeArguments = Mapping[str, Any]
 
 
 def of_probe(
@@ -62,15 +62,15 @@ def of_probe(
         raise DesignError("cost.unknown_probe", probe=probe, known=sorted(_PROBES))
     start = by_meaning(workload, fixed, trial)
     todo = _PROBES[probe](start, asked)
-    own = known(workload)
+    known_timings = program_timings(workload)
     basis: Basis = "program"
-    if not own and measure:
-        own, basis = (measured(workload, start.configuration, progress),), "measured"
-    return estimate(todo, own, workload, basis)
+    if not known_timings and measure:
+        known_timings, basis = (measured(workload, start.configuration, progress),), "measured"
+    return estimate(todo, known_timings, workload, basis)
 
 
-def _short_steps(start: ByMeaning, asked: Asked) -> int:
-    return max(int(asked.get("steps") or STEPS), 2 * start.warmup_steps)
+def _short_steps(start: ByMeaning, arguments: ProbeArguments) -> int:
+    return max(int(arguments.get("steps") or STEPS), 2 * start.warmup_steps)
 
 
 def _every_step(steps: int, fewest: int, most: int | None = None) -> Trainings:
@@ -78,38 +78,38 @@ def _every_step(steps: int, fewest: int, most: int | None = None) -> Trainings:
     return Trainings(fewest, most, steps=steps, evaluations=steps)
 
 
-def _stability(start: ByMeaning, asked: Asked) -> list[Trainings]:
-    return [_every_step(_short_steps(start, asked), len(FACTORS))]
+def _stability(start: ByMeaning, arguments: ProbeArguments) -> list[Trainings]:
+    return [_every_step(_short_steps(start, arguments), len(FACTORS))]
 
 
-def _clip(start: ByMeaning, asked: Asked) -> list[Trainings]:
-    steps = _short_steps(start, asked)
-    return [*_stability(start, asked), _every_step(steps, 0, (HALVINGS + 1) * SEEDS)]
+def _clip(start: ByMeaning, arguments: ProbeArguments) -> list[Trainings]:
+    steps = _short_steps(start, arguments)
+    return [*_stability(start, arguments), _every_step(steps, 0, (HALVINGS + 1) * SEEDS)]
 
 
-def _warmup(start: ByMeaning, asked: Asked) -> list[Trainings]:
+def _warmup(start: ByMeaning, arguments: ProbeArguments) -> list[Trainings]:
     """Stability, the ladder of each peak, clipping, the ladder again, and whole trainings."""
     cold = start.with_meanings(warmup_steps=0)
-    steps, whole = _short_steps(cold, asked), cold.max_train_steps
-    repeats = asked.get("repeats")
+    steps, whole = _short_steps(cold, arguments), cold.max_train_steps
+    repeats = arguments.get("repeats")
     repeats = REPEATS if repeats is None else int(repeats)
-    found = [*_stability(cold, asked)]
+    trainings = [*_stability(cold, arguments)]
     for total, runs in rung_steps(whole, steps):
-        found.append(_every_step(total, 0, 2 * len(PEAKS) * runs))
-    found.append(_every_step(steps, 0, len(FACTORS) + (HALVINGS + 1) * SEEDS))
+        trainings.append(_every_step(total, 0, 2 * len(PEAKS) * runs))
+    trainings.append(_every_step(steps, 0, len(FACTORS) + (HALVINGS + 1) * SEEDS))
     often = evaluations_of(whole, start.workload.eval_every)
     longest = whole + max((total for total, _ in rung_steps(whole, steps)), default=0)
-    found.append(Trainings(0, repeats, steps=whole, evaluations=often))
-    found.append(Trainings(0, 2 * repeats, steps=longest, evaluations=often))
-    return found
+    trainings.append(Trainings(0, repeats, steps=whole, evaluations=often))
+    trainings.append(Trainings(0, 2 * repeats, steps=longest, evaluations=often))
+    return trainings
 
 
-def _train_steps(start: ByMeaning, asked: Asked) -> list[Trainings]:
+def _train_steps(start: ByMeaning, arguments: ProbeArguments) -> list[Trainings]:
     """The sweep at its first length, extended, doubled, and looked at closer."""
     plan, missing = plan_sweep(
         start.workload,
-        asked.get("learning_rate"),
-        asked.get("max_train_steps"),
+        arguments.get("learning_rate"),
+        arguments.get("max_train_steps"),
         dict(start.configuration),
         start.known,
     )
@@ -117,43 +117,43 @@ def _train_steps(start: ByMeaning, asked: Asked) -> list[Trainings]:
         raise DesignError.several(missing)
     rates = len(grid(plan.learning_rate))
     often = evaluations_of(plan.length, start.workload.eval_every)
-    found = [Trainings(rates, steps=plan.length, evaluations=often)]
-    found += [
+    trainings = [Trainings(rates, steps=plan.length, evaluations=often)]
+    trainings += [
         Trainings(0, number, steps=length, evaluations=often)
         for number, length in most_trained(rates, plan.length)
     ]
-    return found
+    return trainings
 
 
-def _longer(start: ByMeaning, asked: Asked) -> list[Trainings]:
+def _longer(start: ByMeaning, arguments: ProbeArguments) -> list[Trainings]:
     """Branches of a snapshot: what is left of the training, and that with a share added."""
-    results: Results = asked["results"]
-    known = start.known or results.best()
+    results: Results = arguments["results"]
+    program_timings = start.known or results.best()
     steps = length = start.max_train_steps
-    last = known.curves.last_step or steps
-    done = branching_point(results, known).step / max(last, 1)
-    share = asked.get("share")
+    last = max((int(c.steps[-1]) for c in program_timings.curves.values() if len(c)), default=steps)
+    done = branching_point(results, program_timings).step / max(last, 1)
+    share = arguments.get("share")
     more = length * (1 + (SHARE if share is None else float(share)))
-    times = int(asked.get("times") or TIMES)
+    times = int(arguments.get("times") or TIMES)
     return [
         Trainings(times, steps=max(1.0, math.ceil(total - done * length)))
         for total in (length, more)
     ]
 
 
-def _critical_batch(start: ByMeaning, asked: Asked) -> list[Trainings]:
+def _critical_batch(start: ByMeaning, arguments: ProbeArguments) -> list[Trainings]:
     """A study at each size; a larger batch may take longer for each step."""
-    sizes: Sequence[int] = asked["batch_sizes"]
-    steps = asked.get("max_train_steps") or start.max_train_steps or None
+    sizes: Sequence[int] = arguments["batch_sizes"]
+    steps = arguments.get("max_train_steps") or start.max_train_steps or None
     return [
         Trainings(
-            int(asked["trials"]), steps=steps, examples=None if steps is None else steps * size
+            int(arguments["trials"]), steps=steps, examples=None if steps is None else steps * size
         )
         for size in sizes
     ]
 
 
-_PROBES: Mapping[str, Callable[[ByMeaning, Asked], list[Trainings]]] = {
+_PROBES: Mapping[str, Callable[[ByMeaning, ProbeArguments], list[Trainings]]] = {
     "stability": _stability,
     "clip": _clip,
     "warmup": _warmup,

@@ -47,7 +47,9 @@ def of_run(
         progress: of that short training, as for `tw.run`.
     """
     prepared = ready(round, workload, search or Halton())
-    return of_prepared(prepared, recorded(str(workload.store), round.name), workload, measure)
+    return of_prepared(
+        prepared, results_in_store(str(workload.store), round.name), workload, measure
+    )
 
 
 def of_prepared(
@@ -59,19 +61,19 @@ def of_prepared(
     workers: int | None = None,
 ) -> CostEstimate:
     """The same of a round that is ready to run, and what is recorded of it."""
-    own = timings(before) if before is not None else ()
+    measured_before = timings(before) if before is not None else ()
     basis: Basis = "round"
     todo = left_of(round, before, workload)
-    if not own:
-        own, basis = known(workload, beside=round.name), "program"
-    if not own and measure and todo:
-        own, basis = (measured(workload, first_of(round), progress),), "measured"
-    return estimate(todo, own, workload, basis, workers)
+    if not measured_before:
+        measured_before, basis = program_timings(workload, beside=round.name), "program"
+    if not measured_before and measure and todo:
+        measured_before, basis = (measured(workload, first_of(round), progress),), "measured"
+    return estimate(todo, measured_before, workload, basis, workers)
 
 
 def estimate(
     todo: Sequence[Trainings],
-    own: Sequence[Timing],
+    timings_known: Sequence[Timing],
     workload: Workload,
     basis: Basis,
     workers: int | None = None,
@@ -80,7 +82,7 @@ def estimate(
     budget = budget_of(workload)
     return cost_of(
         todo,
-        own,
+        timings_known,
         workers=workers or executor_of(workload).slots,
         price=None if budget is None else budget.price,
         basis=basis,
@@ -93,7 +95,7 @@ def budget_of(workload: Workload) -> BudgetState | None:
     return state(workload.store, workload.budget)
 
 
-def known(workload: Workload, beside: str = "") -> tuple[Timing, ...]:
+def program_timings(workload: Workload, beside: str = "") -> tuple[Timing, ...]:
     """The completed trainings of the program that the store has; a store is not made for it."""
     try:
         with Store.open(workload.store, create=False) as store:
@@ -102,7 +104,7 @@ def known(workload: Workload, beside: str = "") -> tuple[Timing, ...]:
         return ()
 
 
-def recorded(store: str, name: str) -> Results | None:
+def results_in_store(store: str, name: str) -> Results | None:
     """The round as far as the database has it, or None; a store that is not there is not made."""
     try:
         with Store.open(store, create=False) as opened:
@@ -144,8 +146,8 @@ def of_repeat(trial: Trial, workload: Workload, times: int) -> CostEstimate:
         results = store.results(round_of(store, trial).name)
     number = trial.number if trial.origin is None else trial.origin[1]
     there = results.repeats(number) if number is not None else ()
-    ended = sum(own.ended for own in there)
+    ended = sum(repeat.ended for repeat in there)
     alike = (trial, *there)
-    own = [Timing(one.seconds) for one in alike if one.ended and one.attempts]
+    timed_runs = [Timing(run.seconds) for run in alike if run.ended and run.attempts]
     left = Trainings(max(0, times - ended))
-    return estimate([left], own, replace(workload), "round")
+    return estimate([left], timed_runs, replace(workload), "round")

@@ -9,10 +9,10 @@ from typing import Any
 from tunewright.budgets.cost import Basis, CostEstimate, Price, Trainings
 from tunewright.budgets.spending import Spending, length_of, spending, together
 from tunewright.campaigns.campaign import Campaign, read_campaign, read_definition
-from tunewright.campaigns.plan import planned
-from tunewright.campaigns.request import TuneTerms, defined
+from tunewright.campaigns.plan import shares_of
+from tunewright.campaigns.request import TuneTerms, define
 from tunewright.costs.measure import measured
-from tunewright.costs.rounds import estimate, first_of, known
+from tunewright.costs.rounds import estimate, first_of, program_timings
 from tunewright.design.round import Round
 from tunewright.execution.known_lengths import evaluations_of
 from tunewright.execution.workload import Workload
@@ -46,9 +46,9 @@ def of_tune(
         measure: whether to train for a short time where nothing is known.
         progress: of that short training, as for `tw.run`.
     """
-    asked = defined(workload, space, trials, hours, name=name, terms=terms)
+    definition = define(workload, space, trials, hours, name=name, terms=terms)
     with Store.open(workload.store) as store:
-        campaign = read_campaign(store, read_definition(store, name) or asked)
+        campaign = read_campaign(store, read_definition(store, name) or definition)
     return of_campaign(campaign, workload, measure, progress)
 
 
@@ -56,20 +56,20 @@ def of_campaign(
     campaign: Campaign, workload: Workload, measure: bool = False, progress: Wanted = "auto"
 ) -> CostEstimate:
     """What is left of a campaign will cost; its limit of hours caps the time by the clock."""
-    own = known(workload)
+    timings = program_timings(workload)
     basis: Basis = "program"
     space = campaign.definition.space
-    if not own and measure and campaign.left:
-        own, basis = (measured(workload, first_of(space), progress),), "measured"
-    found = estimate(_left(campaign, workload), own, workload, basis)
+    if not timings and measure and campaign.left:
+        timings, basis = (measured(workload, first_of(space), progress),), "measured"
+    cost = estimate(_left(campaign, workload), timings, workload, basis)
     limit = campaign.definition.hours
-    if limit is None or found.hours is None or found.clock_hours is None:
-        return found
-    most = limit * found.workers
+    if limit is None or cost.hours is None or cost.clock_hours is None:
+        return cost
+    most = limit * cost.workers
     capped = replace(
-        found,
-        hours=(min(found.hours[0], most), min(found.hours[1], most)),
-        clock_hours=(min(found.clock_hours[0], limit), min(found.clock_hours[1], limit)),
+        cost,
+        hours=(min(cost.hours[0], most), min(cost.hours[1], most)),
+        clock_hours=(min(cost.clock_hours[0], limit), min(cost.clock_hours[1], limit)),
     )
     return capped.priced(None)
 
@@ -83,10 +83,12 @@ def spent_on(campaign: Campaign, price: Price | None = None) -> Spending:
 def _left(campaign: Campaign, workload: Workload) -> list[Trainings]:
     """The trainings that are left: of the search, and those at full length."""
     name = workload.meaning.name("max_train_steps")
-    asked = campaign.definition
-    short = length_of(asked.space.fixed, name)
-    long = asked.extend_to or (asked.extend * short if asked.extend and short else None)
-    full = min(campaign.left, planned(campaign).extend) if long is not None else 0
+    definition = campaign.definition
+    short = length_of(definition.space.fixed, name)
+    long = definition.extend_to or (
+        definition.extend * short if definition.extend and short else None
+    )
+    full = min(campaign.left, shares_of(campaign).extend) if long is not None else 0
     parts = [(campaign.left - full, short), (full, long)]
     return [
         Trainings(number, steps=steps, evaluations=evaluations_of(steps, workload.eval_every))

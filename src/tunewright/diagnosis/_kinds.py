@@ -70,8 +70,8 @@ def pick(names: Iterable[str], kind: Kind, longest: Collection[str]) -> str | No
     'val_loss'
     """
     order = list(longest)
-    own = [name for name in names if kind_of(name) == kind]
-    if not own:
+    candidates = [name for name in names if kind_of(name) == kind]
+    if not candidates:
         return None
 
     def rank(name: str) -> tuple[int, int, int]:
@@ -80,4 +80,4 @@ def pick(names: Iterable[str], kind: Kind, longest: Collection[str]) -> str | No
         total = 0 if kind != "valid" or words & (_VALID - {"test"}) else 1
         return total, loss, order.index(name) if name in order else len(order)
 
-    return min(own, key=rank)
+    return min(candidates, key=rank)

@@ -32,15 +32,15 @@ class ReadCurve:
 
     def table(self, longest: int = LONGEST) -> tuple[Floats, Floats] | None:
         """Finite points at equal steps, at most so many; None where that cannot be had."""
-        found = at_equal_steps(Curve(self.steps.astype(np.int64), self.values), longest)
-        return None if found is None else (found[0].astype(np.float64), found[1])
+        points = at_equal_steps(Curve(self.steps.astype(np.int64), self.values), longest)
+        return None if points is None else (points[0].astype(np.float64), points[1])
 
     def noisy(self) -> tuple[Floats, NoisyCurves] | None:
         """The curve with its noise; a rough one, such as per-step losses, is smoothed first."""
-        found = self.table()
-        if found is None:
+        points = self.table()
+        if points is None:
             return None
-        steps, values = found
+        steps, values = points
         curves = noisy_curves(values)
         while len(values) >= 2 * _SMOOTHED and curves.sd[0] > _ROUGH * curves.total[0]:
             start = len(values) % 2
@@ -54,11 +54,11 @@ def read_curve(
     name: str, steps: Sequence[float], values: Sequence[float], sign: float
 ) -> ReadCurve:
     """A curve in the order of its steps; of several values at one step the last counts."""
-    at, own = np.asarray(steps, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    at, numbers = np.asarray(steps, dtype=np.float64), np.asarray(values, dtype=np.float64)
     order = np.argsort(at, kind="stable")
-    at, own = at[order], own[order]
+    at, numbers = at[order], numbers[order]
     last = np.append(np.diff(at) > 0, True) if len(at) else np.zeros(0, dtype=bool)
-    return ReadCurve(name, at[last], sign * own[last], sign)
+    return ReadCurve(name, at[last], sign * numbers[last], sign)
 
 
 def why_not(curve: ReadCurve, fewest: int = FEWEST) -> Message:

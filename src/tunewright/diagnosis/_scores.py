@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tunewright.checks.overfitting import BROAD, got_worse
-from tunewright.checks.periodicity import periods
 from tunewright.checks.saturated import saturation
 from tunewright.checks.step_variance import selection_gain
 from tunewright.checks.still_improving import improving
 from tunewright.checks.training_bug import rising
+from tunewright.diagnosis._cycle import FEWEST as FEWEST_FOR_CYCLES, strongest_cycle
 from tunewright.diagnosis._read_curve import ReadCurve
 from tunewright.stats.noise import Floats, NoisyCurves, moving_mean
 from tunewright.stats.spikes import (
@@ -65,14 +65,14 @@ def diverged(curve: ReadCurve) -> Score | None:
 
 def spiked(curve: ReadCurve) -> Score | None:
     """Whether a training loss jumps up and comes back: the z of its clearest spike."""
-    found = curve.table(LONGEST_FOR_SPIKES)
-    if found is None or len(found[1]) < FEWEST_FOR_SPIKES:
+    points = curve.table(LONGEST_FOR_SPIKES)
+    if points is None or len(points[1]) < FEWEST_FOR_SPIKES:
         return None
-    steps, values = found
+    steps, values = points
     seen = spikes(values[None])
     if not seen:
         return Score(0.0, len(values))
-    worst = max(seen, key=lambda one: one.z)
+    worst = max(seen, key=lambda spike: spike.z)
     return Score(worst.z, len(values), worst.height, float(len(seen)), int(steps[worst.first]))
 
 
@@ -82,11 +82,11 @@ def rose(curve: ReadCurve) -> Score | None:
     if read is None:
         return None
     steps, curves = read
-    found = rising(curves)
-    share = float(found.rise[0] / max(curves.total[0], _EPSILON))
-    sure = float(found.z[0]) if found.lasting[0] and share > _TINY else 0.0
+    rise = rising(curves)
+    share = float(rise.rise[0] / max(curves.total[0], _EPSILON))
+    sure = float(rise.z[0]) if rise.lasting[0] and share > _TINY else 0.0
     width = curves.evaluations // 10
-    at = curves.evaluations - 10 * width + width * int(found.start[0]) + width // 2
+    at = curves.evaluations - 10 * width + width * int(rise.start[0]) + width // 2
     return Score(max(sure, 0.0), curves.evaluations, share, at_step=int(steps[at]))
 
 
@@ -99,11 +99,11 @@ def worsened(valid: ReadCurve, train: ReadCurve | None) -> Score | None:
     if read is None:
         return None
     steps, curves = read
-    found = got_worse(curves)
-    lowest = int(found.lowest[0])
-    share = float(found.rise[0] / max(curves.total[0], _EPSILON))
+    rise = got_worse(curves)
+    lowest = int(rise.lowest[0])
+    share = float(rise.rise[0] / max(curves.total[0], _EPSILON))
     broad = _broad_z(curves)
-    sure = max(float(found.z[0]) if share > _TINY else 0.0, broad, 0.0)
+    sure = max(float(rise.z[0]) if share > _TINY else 0.0, broad, 0.0)
     if train is not None and sure > 0 and _training_rose(train, float(steps[lowest]), share):
         sure = 0.0
     best = float(valid.sign * curves.best[0])
@@ -148,11 +148,11 @@ def improves(curve: ReadCurve) -> Score | None:
     if read is None:
         return None
     steps, curves = read
-    found = improving(curves)
+    trend = improving(curves)
     total = max(float(curves.total[0]), _EPSILON)
-    gain = float(found.gain[0])
-    error = abs(gain / float(found.z[0])) if abs(float(found.z[0])) > _EPSILON else np.inf
-    at = int(steps[-found.window])
+    gain = float(trend.gain[0])
+    error = abs(gain / float(trend.z[0])) if abs(float(trend.z[0])) > _EPSILON else np.inf
+    at = int(steps[-trend.window])
     hidden = error / total > max(HIDDEN, _HALF * abs(gain) / total)
     share = gain / total
     return Score(100 * share, curves.evaluations, share, gain, at, hidden)
@@ -168,20 +168,20 @@ def levelled_off(curve: ReadCurve) -> Score | None:
     if read is None:
         return None
     steps, curves = read
-    found = saturation(curves)
+    level = saturation(curves)
     total = max(float(curves.total[0]), _EPSILON)
     width = max(4, round(0.2 * curves.evaluations))
     error = float(curves.mean_sd(width)[0]) * float(np.sqrt(2)) / total
-    change = abs(float(found.gain[0])) / total
-    promised = _promised(curves.values[0]) / total
-    at = int(steps[min(int(found.settled[0]), len(steps) - 1)])
+    change = abs(float(level.gain[0])) / total
+    promised = _expected_gain(curves.values[0]) / total
+    at = int(steps[min(int(level.settled[0]), len(steps) - 1)])
     worst = max(change, promised)
     hidden = error > max(HIDDEN, _HALF * worst)
-    share = float(found.gain[0]) / total
+    share = float(level.gain[0]) / total
     return Score(-100 * worst, curves.evaluations, share, at_step=at, unclear=hidden)
 
 
-def _promised(values: Floats) -> float:
+def _expected_gain(values: Floats) -> float:
     """What as long a training again would gain, if thirds keep gaining in proportion."""
     third = len(values) // 3
     parts = [float(values[len(values) - k * third :][:third].mean()) for k in (3, 2, 1)]
@@ -192,12 +192,12 @@ def _promised(values: Floats) -> float:
 
 def jumps(curve: ReadCurve) -> Score | None:
     """Whether late evaluations jump by much of what training gained, in percent of it."""
-    found = curve.table()
-    if found is None:
+    points = curve.table()
+    if points is None:
         return None
     from tunewright.stats.noise import noisy_curves
 
-    curves = noisy_curves(found[1])
+    curves = noisy_curves(points[1])
     gain = selection_gain(curves, chosen=False)
     total = max(float(curves.total[0]), _EPSILON)
     sd = float(gain.late_sd[0])
@@ -206,14 +206,15 @@ def jumps(curve: ReadCurve) -> Score | None:
 
 def periodic(curve: ReadCurve) -> Score | None:
     """Whether the evaluations go up and down with a period: minus the log10 of its chance."""
-    found = curve.table()
-    if found is None or len(found[1]) < 40:
+    points = curve.table()
+    if points is None or len(points[1]) < FEWEST_FOR_CYCLES:
         return None
-    steps, values = found
-    cycle = periods(values[None])
+    steps, values = points
+    cycle = strongest_cycle(values)
+    if cycle is None:
+        return Score(0.0, len(values), unclear=True)
     gap = float(np.median(np.diff(steps)))
-    sure = -float(np.log10(max(float(cycle.chance[0]), 1e-30)))
-    return Score(sure, len(values), value=float(cycle.length[0]) * gap)
+    return Score(-float(np.log10(max(cycle.chance, 1e-30))), len(values), value=cycle.length * gap)
 
 
 def gradient(curve: ReadCurve) -> Score | None:

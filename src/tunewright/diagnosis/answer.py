@@ -118,14 +118,14 @@ class Diagnosis:
 
     def of(self, *verdicts: Verdict) -> tuple[Answer, ...]:
         """The answers with one of these verdicts."""
-        return tuple(one for one in self.answers if one.verdict in verdicts)
+        return tuple(answer for answer in self.answers if answer.verdict in verdicts)
 
     @property
     def verdict(self) -> Verdict:
         """The gravest verdict: warn, then note, then ok; cannot_judge if nothing was judged."""
-        known = {one.verdict for one in self.answers}
+        known = {answer.verdict for answer in self.answers}
         grave: tuple[Verdict, ...] = ("warn", "note", "ok")
-        return next((one for one in grave if one in known), "cannot_judge")
+        return next((verdict for verdict in grave if verdict in known), "cannot_judge")
 
     def to_data(self) -> dict[str, Any]:
         """The facts as plain data, without words."""
@@ -141,7 +141,7 @@ class Diagnosis:
                 }
                 for run in self.runs
             ],
-            "answers": [one.to_data() for one in self.answers],
+            "answers": [answer.to_data() for answer in self.answers],
             "notes": [note.to_data() for note in self.notes],
         }
 
@@ -156,5 +156,5 @@ class Diagnosis:
                 "cannot_judge": len(self.of("cannot_judge")),
             },
         )
-        lines = [f"  {one!r}" for one in (*self.of("warn"), *self.of("note"))]
+        lines = [f"  {answer!r}" for answer in (*self.of("warn"), *self.of("note"))]
         return "\n".join([f"<Diagnosis: {head}>", *lines[:40]])

@@ -76,7 +76,7 @@ def diagnose(
         if role not in _ROLES:
             raise DesignError("diagnosis.unknown_role", role=role, known=list(_ROLES))
     runs = _runs(source, run)
-    metrics = {name for one in runs for name in one.points}
+    metrics = {name for recorded in runs for name in recorded.points}
     for role, name in given.items():
         if name not in metrics:
             raise DesignError(
@@ -84,52 +84,52 @@ def diagnose(
             )
     read: list[ReadRun] = []
     answers: list[Answer] = []
-    for one in runs:
-        about, found = _judge(one, given, frozenset(maximize), chance)
+    for recorded in runs:
+        about, run_answers = _judge(recorded, given, frozenset(maximize), chance)
         read.append(about)
-        answers += found
-    shown = source if isinstance(source, str | os.PathLike) else None
-    return Diagnosis("curves" if shown is None else str(shown), tuple(read), tuple(answers))
+        answers += run_answers
+    path = source if isinstance(source, str | os.PathLike) else None
+    return Diagnosis("curves" if path is None else str(path), tuple(read), tuple(answers))
 
 
 def _runs(source: Any, wanted: str | None) -> list[RecordedRun]:
     if isinstance(source, Results):
-        runs = [_recorded(trial) for trial in source.trials if trial.curves]
+        runs = [_run_of_trial(trial) for trial in source.trials if trial.curves]
     elif isinstance(source, Trial):
-        runs = [_recorded(source)]
+        runs = [_run_of_trial(source)]
     elif isinstance(source, Mapping):
         points = {str(name): _points(name, values) for name, values in source.items()}
         runs = [RecordedRun(wanted or "run", points, {})]
     else:
         runs = recorded_runs(source)
     if wanted is not None:
-        kept = [one for one in runs if one.name == wanted]
+        kept = [recorded for recorded in runs if recorded.name == wanted]
         if not kept:
-            names = [one.name for one in runs]
+            names = [recorded.name for recorded in runs]
             raise DesignError("diagnosis.no_such_run", run=wanted, runs=names[:20])
         runs = kept
-    if not any(one.points for one in runs):
+    if not any(recorded.points for recorded in runs):
         raise DesignError("diagnosis.no_curves", source=str(source)[:200])
     return runs
 
 
-def _recorded(trial: Trial) -> RecordedRun:
+def _run_of_trial(trial: Trial) -> RecordedRun:
     curves = trial.curves.items()
-    points = {name: (own.steps.tolist(), own.values.tolist()) for name, own in curves}
+    points = {name: (curve.steps.tolist(), curve.values.tolist()) for name, curve in curves}
     configuration = dict(trial.configuration or {})
     return RecordedRun(str(trial.shown_number), points, configuration, trial.status)
 
 
 def _points(name: str, values: Any) -> tuple[Sequence[int], Sequence[float]]:
     pair = isinstance(values, tuple) and len(values) == 2 and np.ndim(values[0]) == 1
-    steps, own = values if pair else (range(1, len(values) + 1), values)
+    steps, logged = values if pair else (range(1, len(values) + 1), values)
     try:
-        numbers = [float(value) for value in own]
+        numbers = [float(value) for value in logged]
         at = [int(step) for step in steps]
     except (TypeError, ValueError):
         raise DesignError("diagnosis.not_numbers", name=name) from None
     if len(at) != len(numbers):
-        raise DesignError("diagnosis.unequal_lengths", name=name, steps=len(at), values=len(own))
+        raise DesignError("diagnosis.unequal_lengths", name=name, steps=len(at), values=len(logged))
     return at, numbers
 
 
@@ -169,14 +169,14 @@ def _judge(
     last = max((int(max(steps)) for steps, _ in run.points.values() if len(steps)), default=None)
     kinds: dict[str, str] = {name: _kinds.kind_of(name) for name in run.points}
     kinds |= {name: role for role, name in chosen.items()}
-    made = _Run(run, curves, chance)
-    return ReadRun(run.name, kinds, longest, last), [_answer(made, q) for q in QUESTIONS]
+    asked_run = _Run(run, curves, chance)
+    return ReadRun(run.name, kinds, longest, last), [_answer(asked_run, q) for q in QUESTIONS]
 
 
 Ask = Callable[[_Run, ReadCurve], Score | None]
 
 
-def _asked(run: _Run, question: Question) -> tuple[ReadCurve | None, Ask]:
+def _reader_of(run: _Run, question: Question) -> tuple[ReadCurve | None, Ask]:
     """Which curve a question reads, and how."""
     train, valid = run.get("train"), run.get("valid")
     either = valid or train
@@ -184,13 +184,19 @@ def _asked(run: _Run, question: Question) -> tuple[ReadCurve | None, Ask]:
         "diverged": (_worst(train, valid), lambda _, curve: _scores.diverged(curve)),
         "spikes": (train, lambda _, curve: _scores.spiked(curve)),
         "training_bug": (train, lambda _, curve: _scores.rose(curve)),
-        "overfitting": (valid, lambda own, curve: _scores.worsened(curve, own.get("train"))),
+        "overfitting": (
+            valid,
+            lambda its_run, curve: _scores.worsened(curve, its_run.get("train")),
+        ),
         "still_improving": (either, lambda _, curve: _scores.improves(curve)),
         "saturated": (either, lambda _, curve: _scores.levelled_off(curve)),
         "noise": (either, lambda _, curve: _scores.jumps(curve)),
         "periodicity": (either, lambda _, curve: _scores.periodic(curve)),
         "gradient_norm": (run.get("gradient_norm"), lambda _, curve: _scores.gradient(curve)),
-        "learned": (train or valid, lambda own, curve: _scores.unlearned(curve, own.chance)),
+        "learned": (
+            train or valid,
+            lambda its_run, curve: _scores.unlearned(curve, its_run.chance),
+        ),
         "schedule": (run.get("learning_rate"), _schedule),
     }
     return asks[question]
@@ -214,7 +220,7 @@ def _schedule(run: _Run, curve: ReadCurve) -> Score | None:
 
 
 def _answer(run: _Run, question: Question) -> Answer:
-    curve, ask = _asked(run, question)
+    curve, ask = _reader_of(run, question)
     limits = LIMITS[question]
     name = run.recorded.name
     if curve is None:

@@ -15,7 +15,7 @@ from typing import TypeVar
 from tunewright.design.study import Study
 from tunewright.errors import OutOfDate
 from tunewright.messages import Message
-from tunewright.search.search import Positional, Search, Suggestion, told
+from tunewright.search.search import Positional, Search, Suggestion, search_trials
 from tunewright.store.claims import At, Suggestions
 from tunewright.store.outcome import Outcome
 from tunewright.store.results import Results
@@ -113,4 +113,4 @@ def _suggest(
     if isinstance(search, Positional) and not search.adaptive:
         return [search.at(study, claim.index or 0, 1)[0] for claim in claims]
     # claimed and ended trials are the search's state; those to be filled now are not
-    return search.suggest(study, told(results, study), len(claims))
+    return search.suggest(study, search_trials(results, study), len(claims))

@@ -74,32 +74,43 @@ class Arm:
     def of(cls, repeats: Repeats | Iterable[Repeats]) -> Arm:
         """The arm of a trial's repeats; of several, one for each data split."""
         several = [repeats] if isinstance(repeats, Repeats) else list(repeats)
-        if not several or not all(isinstance(own, Repeats) for own in several):
+        if not several or not all(
+            isinstance(repeats_of_split, Repeats) for repeats_of_split in several
+        ):
             raise DesignError("launch.not_repeats")
-        if len({str(own.objective) for own in several}) > 1:
+        if len({str(repeats_of_split.objective) for repeats_of_split in several}) > 1:
             raise DesignError("launch.repeats_differ_in_objective")
         first = several[0]
         results = first.results
-        statuses = Counter(trial.status for own in several for trial in own)
-        origins = [origin for own in several for origin in _origins(own)]
+        statuses = Counter(
+            trial.status for repeats_of_split in several for trial in repeats_of_split
+        )
+        origins = [origin for repeats_of_split in several for origin in _origins(repeats_of_split)]
         by_files = bool(origins) and all(origin.sources for origin in origins)
         return cls(
             label=f"{results.round.name} trial {first.of.number}",
-            values=tuple(value for own in several for value in own.values),
+            values=tuple(
+                value for repeats_of_split in several for value in repeats_of_split.values
+            ),
             objective=first.objective,
-            splits=tuple(own.results.round.seed for own in several for _ in own.values),
+            splits=tuple(
+                repeats_of_split.results.round.seed
+                for repeats_of_split in several
+                for _ in repeats_of_split.values
+            ),
             infeasible=statuses["infeasible"],
             failed=statuses["failed"],
             unfinished=statuses["pending"] + statuses["running"] + statuses["pruned"],
             round=results.round,
             study=results.studies[first.of.study].label,
             configuration=first.of.configuration,
-            code=frozenset(_code(own, by_files) for own in several) - {""},
+            code=frozenset(_code(repeats_of_split, by_files) for repeats_of_split in several)
+            - {""},
             by_files=by_files,
             alike=same_curves(first.trials, first.objective.metric),
             deterministic=first.deterministic,
             steps=_steps(first),
-            **_measured(several),
+            **_measurement_of(several),
         )
 
     @property
@@ -131,10 +142,10 @@ class Arm:
 
     def by_split(self) -> dict[int, Floats]:
         """The values of each data split, larger being better."""
-        found: dict[int, list[float]] = {}
+        values_by_split: dict[int, list[float]] = {}
         for value, split in zip(self.oriented, self.splits, strict=False):
-            found.setdefault(split, []).append(float(value))
-        return {split: np.array(values) for split, values in found.items()}
+            values_by_split.setdefault(split, []).append(float(value))
+        return {split: np.array(values) for split, values in values_by_split.items()}
 
 
 class _Measurement(TypedDict):
@@ -142,14 +153,14 @@ class _Measurement(TypedDict):
     examples: int | None
 
 
-def _measured(several: list[Repeats]) -> _Measurement:
+def _measurement_of(several: list[Repeats]) -> _Measurement:
     """How well one value of its runs is measured; None unless every run logged that."""
-    runs = [trial for own in several for trial in own if trial.value is not None]
+    runs = [trial for repeats in several for trial in repeats if trial.value is not None]
     known = [trial.measured for trial in runs if trial.measured is not None]
     if not known or len(known) < len(runs):
         return {"measured_sd": None, "examples": None}
-    counts = [one.n for one in known if one.n is not None]
-    sd = float(np.sqrt(np.mean([one.sd**2 for one in known])))
+    counts = [measurement.n for measurement in known if measurement.n is not None]
+    sd = float(np.sqrt(np.mean([measurement.sd**2 for measurement in known])))
     return {"measured_sd": sd, "examples": min(counts) if len(counts) == len(known) else None}
 
 
@@ -160,27 +171,27 @@ def _steps(repeats: Repeats) -> float | None:
     return float(value) if is_number(value) else None
 
 
-def other_code(one: Arm, other: Arm) -> bool:
+def other_code(arm: Arm, other: Arm) -> bool:
     """Whether two arms are known to have run different code; a commit alone is no evidence."""
-    if one.by_files != other.by_files:
+    if arm.by_files != other.by_files:
         return False
-    return bool(one.code and other.code and one.code != other.code)
+    return bool(arm.code and other.code and arm.code != other.code)
 
 
 def _origins(repeats: Repeats) -> list[Provenance]:
     origins = repeats.results.origins
-    return [own for trial in repeats if (own := origins.get(trial.identity)) is not None]
+    return [origin for trial in repeats if (origin := origins.get(trial.identity)) is not None]
 
 
 def _code(repeats: Repeats, by_files: bool) -> str:
     """The code its runs came from; empty when the database does not have it."""
-    found = _origins(repeats)
+    origins = _origins(repeats)
     if by_files:
-        return ", ".join(sorted({own.program[:10] for own in found}))
+        return ", ".join(sorted({origin.program[:10] for origin in origins}))
     known = {
-        f"{own.commit[:10]}{'+' + own.diff_sha256[:10] if own.diff_sha256 else ''}"
-        for own in found
-        if own.commit
+        f"{origin.commit[:10]}{'+' + origin.diff_sha256[:10] if origin.diff_sha256 else ''}"
+        for origin in origins
+        if origin.commit
     }
     return ", ".join(sorted(known))
 
@@ -240,18 +251,18 @@ class Case:
 
 
 def plan_for(
-    asked: set[int], terms: LaunchTerms, looked: int, history: History
+    runs_asked: set[int], terms: LaunchTerms, looked: int, history: History
 ) -> tuple[Plan, Message | None]:
     """The plan for arms of these numbers of runs, and why it is not the one that was meant."""
-    if terms.plan is None and min(asked) == 1 and history.weight > 0 and not looked:
+    if terms.plan is None and min(runs_asked) == 1 and history.weight > 0 and not looked:
         return fixed(1), None
     meant = terms.looks(default=FIXED)
-    if meant.sequential or (asked == set(meant.looks) and not looked):
+    if meant.sequential or (runs_asked == set(meant.looks) and not looked):
         return meant, None
     looks = list(FIVE_LOOKS.looks)
     if looked:
         return FIVE_LOOKS, Message("launch.looked_before", {"looks": looks})
-    facts = {"asked": sorted(asked), "planned": meant.looks[0], "looks": looks}
+    facts = {"asked": sorted(runs_asked), "planned": meant.looks[0], "looks": looks}
     return FIVE_LOOKS, Message("launch.other_runs", facts)
 
 
@@ -263,13 +274,15 @@ def posterior_of(
     apart: list[Message] = []
     here, there = set(candidate.splits), set(baseline.splits)
     if not same_data and here and there and (len(here) > 1 or len(there) > 1 or here != there):
-        own, other = candidate.by_split(), baseline.by_split()
+        candidate_values, baseline_values = candidate.by_split(), baseline.by_split()
         shared = sorted(here & there)
         if len(shared) >= FEWEST_SPLITS:
-            d = [own[split].mean() - other[split].mean() for split in shared]
-            sizes = [1 / (0.5 / len(own[s]) + 0.5 / len(other[s])) for s in shared]
-            found = paired_gain(d, history, repeats=float(np.mean(sizes)))
-            return found, "paired by split", []
+            d = [candidate_values[split].mean() - baseline_values[split].mean() for split in shared]
+            sizes = [
+                1 / (0.5 / len(candidate_values[s]) + 0.5 / len(baseline_values[s])) for s in shared
+            ]
+            posterior = paired_gain(d, history, repeats=float(np.mean(sizes)))
+            return posterior, "paired by split", []
         drawn = (
             len(here) == len(b) and len(there) == len(a) and not shared and min(len(b), len(a)) > 1
         )
@@ -277,11 +290,11 @@ def posterior_of(
             apart = [Message("launch.different_splits")]
     if not len(b) or not len(a) or (len(b) + len(a) == 2 and not history.weight > 0):
         return None, "none", apart
-    found = gain(b, a, history)
-    if not found.freedom > 0:
+    posterior = gain(b, a, history)
+    if not posterior.freedom > 0:
         return None, "none", apart
     shared_variance = len(a) == len(b) or min(len(a), len(b)) == 1
-    return found, "one variance" if shared_variance else "a variance each", apart
+    return posterior, "one variance" if shared_variance else "a variance each", apart
 
 
 # ---- how well a difference of arms is measured
@@ -296,10 +309,14 @@ def of_measurement(candidate: Arm, baseline: Arm) -> Spread | None:
     None where that is not known, and where the runs are on several splits: their spread has it.
     Repeats on one validation set share their error, so that more of them do not lower it.
     """
-    one, other = candidate.measured_sd, baseline.measured_sd
-    if one is None or other is None or len({*candidate.splits, *baseline.splits}) > 1:
+    candidate_sd, baseline_sd = candidate.measured_sd, baseline.measured_sd
+    if (
+        candidate_sd is None
+        or baseline_sd is None
+        or len({*candidate.splits, *baseline.splits}) > 1
+    ):
         return None
-    sd = sd_of_difference(one, other)
+    sd = sd_of_difference(candidate_sd, baseline_sd)
     if not sd > 0:
         return None
     counts = [n for n in (candidate.examples, baseline.examples) if n is not None]

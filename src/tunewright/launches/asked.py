@@ -33,25 +33,25 @@ class Recorded(Evidence):
         return dict(self.facts)
 
 
-def asked_data(question: Question, found: Decided, skip: int) -> dict[str, Any]:
+def question_data(question: Question, decision: Decided, skip: int) -> dict[str, Any]:
     """The question of a decision as plain data, with the runs that were looked at."""
     terms = replace(question.terms, plan=question.plan)
     return {
         "terms": {**terms.to_data(), "plan": asdict(question.plan)},
-        "objective": objective_data(found.candidate.objective),
+        "objective": objective_data(decision.candidate.objective),
         "findings": [
             {
-                name: one.to_data()[name]
+                name: finding.to_data()[name]
                 for name in ("check", "scope", "about", "verdict", "evidence")
             }
-            for one in question.findings
-            if one.verdict in _PRESSING
+            for finding in question.findings
+            if finding.verdict in _PRESSING
         ],
         "looked": question.looked,
         "history": None if question.history is None else finite(asdict(question.history)),
         "study": _spread_data(question.study),
         "data": _spread_data(question.data),
-        "runs": [len(found.candidate), len(found.baseline)],
+        "runs": [len(decision.candidate), len(decision.baseline)],
         "skip": skip,
     }
 
@@ -63,7 +63,7 @@ def question_from(data: Mapping[str, Any]) -> Question:
     plan = data["terms"]["plan"]
     return Question(
         LaunchTerms(**{**terms, "plan": Plan(tuple(plan["looks"]), plan["gives_up"])}),
-        findings=tuple(_finding(one) for one in data["findings"]),
+        findings=tuple(_finding(finding) for finding in data["findings"]),
         looked=int(data["looked"]),
         history=None if data["history"] is None else History(**data["history"]),
         study=_spread(data["study"]),

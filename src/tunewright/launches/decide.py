@@ -61,15 +61,15 @@ _UNBALANCED = 2.0  # the most runs of one arm over the other
 
 def _without_probability(case: Case) -> Message:
     """The difference of two programs without chance."""
-    own, other = case.candidate, case.baseline
+    candidate, baseline = case.candidate, case.baseline
     return Message(
         "launch.deterministic",
         {
-            "metric": own.objective.metric,
-            "candidate_mean": own.mean,
-            "baseline_mean": other.mean,
+            "metric": candidate.objective.metric,
+            "candidate_mean": candidate.mean,
+            "baseline_mean": baseline.mean,
             "gain": case.difference,
-            **_asked(case),
+            **_gain_terms(case),
         },
     )
 
@@ -83,7 +83,7 @@ def _sureness(case: Case) -> Message:
             "baseline": case.baseline.label,
             "probability": case.probability(),
             "threshold": case.threshold,
-            **_asked(case),
+            **_gain_terms(case),
         },
     )
 
@@ -91,16 +91,16 @@ def _sureness(case: Case) -> Message:
 def difference(case: Case) -> Message:
     """Both means, and what to expect of the gain."""
     assert case.posterior is not None
-    own, other = case.candidate, case.baseline
+    candidate, baseline = case.candidate, case.baseline
     gain, expected = float(case.posterior.mean), shrunk(case.posterior)
     return Message(
         "launch.difference",
         {
-            "metric": own.objective.metric,
-            "candidate_mean": own.mean,
-            "candidate_runs": len(own.values),
-            "baseline_mean": other.mean,
-            "baseline_runs": len(other.values),
+            "metric": candidate.objective.metric,
+            "candidate_mean": candidate.mean,
+            "candidate_runs": len(candidate.values),
+            "baseline_mean": baseline.mean,
+            "baseline_runs": len(baseline.values),
             "gain": gain,
             "shrunk_gain": expected.mean,
             "interval": list(expected.interval),
@@ -128,7 +128,7 @@ def errors(case: Case, rate: float) -> Message:
     return Message(
         "launch.false_launches",
         {
-            **_asked(case),
+            **_gain_terms(case),
             "candidates": case.candidates,
             "rate": rate,
             "at_most": case.plan.looks == (1,) or case.must_exceed > 0,
@@ -136,7 +136,7 @@ def errors(case: Case, rate: float) -> Message:
     )
 
 
-def included(spreads: Sequence[Spread]) -> list[Message]:
+def variance_reasons(spreads: Sequence[Spread]) -> list[Message]:
     """Which variances beside that of the seeds the interval includes."""
     return [
         Message("launch.variance_included", {"source": s.source, "sd": s.sd, "how": s.how})
@@ -152,7 +152,7 @@ def too_few_runs(case: Case, arm: str, sd_known: bool) -> Message:
     )
 
 
-def unbalanced(case: Case, arm: str, more: int) -> Message:
+def imbalance(case: Case, arm: str, more: int) -> Message:
     """One arm has more than twice the runs of the other."""
     return Message("launch.unbalanced", {**_runs(case), "arm": arm, "more": more})
 
@@ -172,36 +172,36 @@ def infeasible_repeats(candidate: Arm, baseline: Arm) -> list[Message]:
 
 def caveats(case: Case, study: Spread | None = None) -> list[Message]:
     """What in the runs themselves limits the verdict."""
-    own, other = case.candidate, case.baseline
-    found: list[Message] = []
+    candidate, baseline = case.candidate, case.baseline
+    limits: list[Message] = []
     if case.claim == "feature" and study is None and not case.not_worse:
-        found.append(Message("launch.only_this_point"))
+        limits.append(Message("launch.only_this_point"))
     if case.plan.looks == (1,):
-        found.append(Message("launch.one_run"))
+        limits.append(Message("launch.one_run"))
     elif case.plan.sequential and case.runs not in case.plan.looks:
         facts = {"runs": case.runs, "looks": list(case.plan.looks)}
-        found.append(Message("launch.unplanned_look", facts))
+        limits.append(Message("launch.unplanned_look", facts))
     if case.posterior is not None and bool(case.posterior.conflict):
-        found.append(Message("launch.history_contradicted", {"sd": float(case.history.sd)}))
-    if own.sd > 0 and other.sd > 0:
-        ratio = max(own.sd, other.sd) / min(own.sd, other.sd)
+        limits.append(Message("launch.history_contradicted", {"sd": float(case.history.sd)}))
+    if candidate.sd > 0 and baseline.sd > 0:
+        ratio = max(candidate.sd, baseline.sd) / min(candidate.sd, baseline.sd)
         if ratio > _SD_RATIO:
-            noisy = own.label if own.sd > other.sd else other.label
-            found.append(Message("launch.unequal_spread", {"arm": noisy, "ratio": ratio}))
-    for arm in (own, other):
+            noisy = candidate.label if candidate.sd > baseline.sd else baseline.label
+            limits.append(Message("launch.unequal_spread", {"arm": noisy, "ratio": ratio}))
+    for arm in (candidate, baseline):
         if arm.identical and arm.alike is not False and not case.exact:
             facts = {"runs": len(arm.values), "arm": arm.label}
-            found.append(Message("launch.same_curves", facts))
+            limits.append(Message("launch.same_curves", facts))
         if arm.failed or arm.unfinished:
             lost = {"asked": arm.asked, "failed": arm.failed, "unfinished": arm.unfinished}
-            found.append(Message("launch.lost_runs", {"arm": arm.label, **lost}))
-    if other.infeasible > own.infeasible:
-        facts = {"infeasible": other.infeasible, "asked": other.asked}
-        found.append(Message("launch.baseline_infeasible", facts))
-    if other_code(own, other):
-        code = {"candidate": sorted(own.code), "baseline": sorted(other.code)}
-        found.append(Message("launch.different_code", code))
-    return found
+            limits.append(Message("launch.lost_runs", {"arm": arm.label, **lost}))
+    if baseline.infeasible > candidate.infeasible:
+        facts = {"infeasible": baseline.infeasible, "asked": baseline.asked}
+        limits.append(Message("launch.baseline_infeasible", facts))
+    if other_code(candidate, baseline):
+        code = {"candidate": sorted(candidate.code), "baseline": sorted(baseline.code)}
+        limits.append(Message("launch.different_code", code))
+    return limits
 
 
 def _fixed_caveats(candidate: Arm, baseline: Arm) -> list[Message]:
@@ -209,42 +209,47 @@ def _fixed_caveats(candidate: Arm, baseline: Arm) -> list[Message]:
     arms = (candidate, baseline)
     rounds = [arm.round for arm in arms if arm.round is not None]
     fixed = dict.fromkeys(f for round in rounds for study in round.studies for f in study.fixed)
-    found: list[Message] = []
-    for one in fixed:
-        if not all(_has(arm, one.name, one.value) for arm in arms):
+    limits: list[Message] = []
+    for hyperparameter in fixed:
+        if not all(_has(arm, hyperparameter.name, hyperparameter.value) for arm in arms):
             continue  # what the two do not share is what is being compared
-        when = [list(condition) for condition in one.when]
-        caveat = Message("launch.holds_for", {"name": one.name, "value": one.value, "when": when})
-        if caveat not in found:
-            found.append(caveat)
-    return found
+        when = [list(condition) for condition in hyperparameter.when]
+        caveat = Message(
+            "launch.holds_for",
+            {"name": hyperparameter.name, "value": hyperparameter.value, "when": when},
+        )
+        if caveat not in limits:
+            limits.append(caveat)
+    return limits
 
 
 def _has(arm: Arm, name: str, value: Value) -> bool:
     """Whether an arm was trained with this value; one without a configuration may have been."""
-    own = arm.configuration
-    return not own or (name in own and same_value(own[name], value))
+    configuration = arm.configuration
+    return not configuration or (name in configuration and same_value(configuration[name], value))
 
 
-def _asked(case: Case) -> dict[str, float | None]:
+def _gain_terms(case: Case) -> dict[str, float | None]:
     """What the gain has to exceed, or the margin that it may fall short by."""
     margin = -case.must_exceed if case.not_worse else None
     return {"must_exceed": case.must_exceed, "not_worse_by": margin}
 
 
 def _runs(case: Case) -> dict[str, int]:
-    own, other = case.candidate, case.baseline
-    return {"candidate_runs": len(own.values), "baseline_runs": len(other.values)}
+    candidate, baseline = case.candidate, case.baseline
+    return {"candidate_runs": len(candidate.values), "baseline_runs": len(baseline.values)}
 
 
 def changed(candidate: Arm, baseline: Arm) -> tuple[str, ...]:
     """The hyperparameters in which the two configurations differ."""
-    one, other = candidate.configuration, baseline.configuration
-    names = dict.fromkeys([*one, *other])
+    candidate_values, baseline_values = candidate.configuration, baseline.configuration
+    names = dict.fromkeys([*candidate_values, *baseline_values])
     return tuple(
         name
         for name in names
-        if name not in one or name not in other or not same_value(one[name], other[name])
+        if name not in candidate_values
+        or name not in baseline_values
+        or not same_value(candidate_values[name], baseline_values[name])
     )
 
 
@@ -257,33 +262,35 @@ def claim_of(candidate: Arm, baseline: Arm, declared: Claim | None = None) -> tu
     names = changed(candidate, baseline)
     if not names:
         return "feature", Message("launch.claim_unknown_change", {"claim": "feature"})
-    asked = [
+    scientific = [
         name
         for name in names
         if any(
             arm.round is not None and name in arm.round.scientific for arm in (candidate, baseline)
         )
     ]
-    if asked:
-        return "feature", Message("launch.claim_scientific", {"claim": "feature", "names": asked})
+    if scientific:
+        return "feature", Message(
+            "launch.claim_scientific", {"claim": "feature", "names": scientific}
+        )
     facts = {"claim": "hyperparameters", "names": list(names)}
     return "hyperparameters", Message("launch.claim_not_asked", facts)
 
 
 def unlike(candidate: Arm, baseline: Arm, terms: LaunchTerms) -> list[Message]:
     """Why two arms cannot be compared as they are: no seed was used, or not trained as long."""
-    found: list[Message] = []
+    reasons: list[Message] = []
     arms = (candidate, baseline)
     if not terms.deterministic and not (candidate.deterministic and baseline.deterministic):
         same = [arm for arm in arms if arm.identical and arm.alike is not False]
         if len(same) == len(arms) or any(arm.alike for arm in same):
             runs = {arm.label: len(arm.values) for arm in same}
-            found.append(Message("launch.identical_repeats", {"runs": runs}))
+            reasons.append(Message("launch.identical_repeats", {"runs": runs}))
     lengths = [arm.steps for arm in arms]
     if None not in lengths and lengths[0] != lengths[1] and not terms.any_length:
         facts = {"candidate": lengths[0], "baseline": lengths[1]}
-        found.append(Message("launch.different_lengths", facts))
-    return found
+        reasons.append(Message("launch.different_lengths", facts))
+    return reasons
 
 
 def _objections(
@@ -363,29 +370,31 @@ def decide(
     'Launch: better with probability 99.9 %'
     """
     terms = terms or LaunchTerms()
-    own, other = (arm if isinstance(arm, Arm) else Arm.of(arm) for arm in (candidate, baseline))
-    exact = terms.deterministic or (own.deterministic and other.deterministic)
-    _refuse(own, other)
-    claim, why_claim = claim_of(own, other, terms.claim)
+    candidate_arm, baseline_arm = (
+        arm if isinstance(arm, Arm) else Arm.of(arm) for arm in (candidate, baseline)
+    )
+    exact = terms.deterministic or (candidate_arm.deterministic and baseline_arm.deterministic)
+    _refuse(candidate_arm, baseline_arm)
+    claim, why_claim = claim_of(candidate_arm, baseline_arm, terms.claim)
     past = History.declared(terms.sd) if terms.sd is not None else history or NOTHING
-    posterior, method, apart = posterior_of(own, other, past, terms.same_data)
+    posterior, method, apart = posterior_of(candidate_arm, baseline_arm, past, terms.same_data)
     if data is None and not exact and method != "paired by split":
-        data = of_measurement(own, other)
+        data = of_measurement(candidate_arm, baseline_arm)
     spreads = [spread for spread in (study, data) if spread is not None]
     if posterior is not None:
         for spread in spreads:
             posterior = posterior.widened(spread.sd**2, spread.freedom)
     detect = terms.detect
-    if detect is None and own.round is not None:
-        detect = own.round.detect
-    asked = {own.asked, other.asked}
+    if detect is None and candidate_arm.round is not None:
+        detect = candidate_arm.round.detect
+    runs_asked = {candidate_arm.asked, baseline_arm.asked}
     if posterior is not None and method == "paired by split":
-        asked = set(posterior.runs)
-    chosen, why_plan = plan_for(asked, terms, looked, past)
+        runs_asked = set(posterior.runs)
+    chosen, why_plan = plan_for(runs_asked, terms, looked, past)
     margin = terms.not_worse_by
     case = Case(
-        candidate=own,
-        baseline=other,
+        candidate=candidate_arm,
+        baseline=baseline_arm,
         claim=claim,
         plan=chosen,
         looked=looked,
@@ -398,10 +407,14 @@ def decide(
         method=method,
         exact=exact,
     )
-    forbidding, limiting = _objections(findings, claim, own, other)
-    forbidding += unlike(own, other, terms) + apart + infeasible_repeats(own, other)
+    forbidding, limiting = _objections(findings, claim, candidate_arm, baseline_arm)
+    forbidding += (
+        unlike(candidate_arm, baseline_arm, terms)
+        + apart
+        + infeasible_repeats(candidate_arm, baseline_arm)
+    )
     verdict, deciding, needed = _exactly(case, forbidding) if exact else _verdict(case, forbidding)
-    reasons = [*deciding, why_claim, *included(spreads)]
+    reasons = [*deciding, why_claim, *variance_reasons(spreads)]
     if why_plan is not None:
         reasons.append(why_plan)
     rate = NOT_WORSE_RATE if margin is not None else RATE[claim]
@@ -410,7 +423,7 @@ def decide(
     known = posterior is not None and not exact
     expected = shrunk(posterior) if known and posterior is not None else None
     observed = float(posterior.mean) if posterior is not None else None
-    if exact and own.values and other.values:
+    if exact and candidate_arm.values and baseline_arm.values:
         observed = case.difference
     interval = posterior.interval() if known and posterior is not None else None
     return Launch(
@@ -419,7 +432,9 @@ def decide(
         gain=observed,
         interval=None if interval is None else (float(interval[0]), float(interval[1])),
         reasons=tuple(reasons),
-        caveats=tuple([*caveats(case, study), *limiting, *_fixed_caveats(own, other)]),
+        caveats=tuple(
+            [*caveats(case, study), *limiting, *_fixed_caveats(candidate_arm, baseline_arm)]
+        ),
         runs_needed=needed,
         shrunk_gain=expected.mean if expected is not None else observed,
         shrunk_interval=None if expected is None else expected.interval,
@@ -427,17 +442,17 @@ def decide(
         threshold=case.threshold,
         false_launch_rate=None if exact else rate,
         deterministic=exact,
-        metric=own.objective.metric,
+        metric=candidate_arm.objective.metric,
         complexity=terms.complexity,
         not_worse_by=margin,
         sd=case.sd if known else None,
         sources=("trial", *(spread.source for spread in spreads)),
         method=method,
         looks=chosen.looks,
-        candidate=own.label,
-        baseline=other.label,
-        candidate_values=own.values,
-        baseline_values=other.values,
+        candidate=candidate_arm.label,
+        baseline=baseline_arm.label,
+        candidate_values=candidate_arm.values,
+        baseline_values=baseline_arm.values,
         history_sd=float(past.sd) if past.weight > 0 else None,
         history_dropped=bool(posterior.conflict) if posterior is not None else False,
     )
@@ -454,16 +469,16 @@ def _refuse(candidate: Arm, baseline: Arm) -> None:
 
 def _verdict(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Message], int]:
     """The verdict, the reasons that made it, and how many more runs per arm are needed."""
-    said = [] if case.posterior is None else [_sureness(case), difference(case)]
+    reasons = [] if case.posterior is None else [_sureness(case), difference(case)]
     if forbidding:
-        return "undecided", [*forbidding, *said], 0
+        return "undecided", [*forbidding, *reasons], 0
     lacking, needed = _lacking(case)
     if lacking is not None:
-        return "undecided", [lacking, *said], needed
+        return "undecided", [lacking, *reasons], needed
     if case.probability() >= case.threshold:
-        return "launch", said, 0
+        return "launch", reasons, 0
     if not case.plan.sequential:
-        return "keep", said + _planning(case), 0
+        return "keep", reasons + _planning(case), 0
     runs, plan = case.runs, case.plan
     further = plan.next_look(runs)
     if plan.stops_early and runs >= plan.looks[1]:
@@ -471,13 +486,13 @@ def _verdict(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Messa
         chance = case.probability(worth)
         if chance <= FUTILE:
             facts = {"gain": worth, "probability": chance, "not_worse": case.not_worse}
-            return "keep", [said[0], Message("launch.futile", facts), *said[1:]], 0
+            return "keep", [reasons[0], Message("launch.futile", facts), *reasons[1:]], 0
     if further is not None:
         follows = Message("launch.next_look", {"runs": further})
-        return "undecided", [*said, follows], further - runs
+        return "undecided", [*reasons, follows], further - runs
     if len(plan.looks) == 2:
-        return "keep", said, 0
-    return "undecided", [Message("launch.too_small", {"runs": runs}), *said], 0
+        return "keep", reasons, 0
+    return "undecided", [Message("launch.too_small", {"runs": runs}), *reasons], 0
 
 
 def _exactly(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Message], int]:
@@ -488,28 +503,28 @@ def _exactly(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Messa
         forbidding = [*forbidding, Message("launch.not_deterministic", {"arms": arms})]
     if not case.candidate.values or not case.baseline.values:
         return "undecided", forbidding or [too_few_runs(case, "each", True)], int(not forbidding)
-    said = [_without_probability(case)]
+    reasons = [_without_probability(case)]
     if forbidding:
-        return "undecided", [*forbidding, *said], 0
-    return "launch" if case.difference > case.must_exceed else "keep", said, 0
+        return "undecided", [*forbidding, *reasons], 0
+    return "launch" if case.difference > case.must_exceed else "keep", reasons, 0
 
 
 def _lacking(case: Case) -> tuple[Message | None, int]:
     """What keeps the runs from being judged, and how many more would do."""
-    own, other = len(case.candidate.values), len(case.baseline.values)
-    fewest, most = min(own, other), max(own, other)
+    candidate_runs, baseline_runs = len(case.candidate.values), len(case.baseline.values)
+    fewest, most = min(candidate_runs, baseline_runs), max(candidate_runs, baseline_runs)
     known = bool(case.history.weight > 0)
     enough = 1 if known else FEWEST_RUNS
-    which = "candidate" if own < other else "baseline"
+    which = "candidate" if candidate_runs < baseline_runs else "baseline"
     if case.method == "paired by split":
         return None, 0
     if fewest < enough or case.posterior is None:
         wanted = case.plan.next_look(fewest) or FEWEST_RUNS
-        arm = which if own != other else "each"
+        arm = which if candidate_runs != baseline_runs else "each"
         return too_few_runs(case, arm, known), max(1, wanted - fewest)
     if not case.sd > 0:  # a coarse metric gave one value in every run: there is no noise to go by
         wanted = case.plan.next_look(fewest) or fewest + FEWEST_RUNS
         return Message("launch.no_spread", {"runs": fewest}), wanted - fewest
-    if most > _UNBALANCED * fewest and not (own == 1 and known):
-        return unbalanced(case, which, most - fewest), most - fewest
+    if most > _UNBALANCED * fewest and not (candidate_runs == 1 and known):
+        return imbalance(case, which, most - fewest), most - fewest
     return None, 0

@@ -42,12 +42,12 @@ class FinalCheck(Facts):
     @property
     def looks_before(self) -> int:
         """How often the test set had been looked at before."""
-        return len({one.look for one in self.earlier})
+        return len({evaluation.look for evaluation in self.earlier})
 
     @property
     def other_configuration(self) -> bool:
         """Whether an earlier look measured another trial, so that the test set may have chosen."""
-        return any(one.trial != self.evaluation.trial for one in self.earlier)
+        return any(evaluation.trial != self.evaluation.trial for evaluation in self.earlier)
 
     @property
     def headline(self) -> Text:
@@ -59,15 +59,15 @@ class FinalCheck(Facts):
     @property
     def measured(self) -> Message:
         """What was measured, beside what validation had promised."""
-        own = self.evaluation
+        evaluation = self.evaluation
         return Message(
             "final.measured",
             {
-                "metrics": dict(own.metrics),
-                "trial": own.number,
-                "step": own.step,
-                "objective": own.objective,
-                "value": own.value,
+                "metrics": dict(evaluation.metrics),
+                "trial": evaluation.number,
+                "step": evaluation.step,
+                "objective": evaluation.objective,
+                "value": evaluation.value,
             },
         )
 
@@ -76,7 +76,13 @@ class FinalCheck(Facts):
         """What to make of it."""
         if not self.earlier:
             return Message("final.first_look")
-        days = sorted({f"{one.when:%Y-%m-%d}" for one in self.earlier if one.when is not None})
+        days = sorted(
+            {
+                f"{evaluation.when:%Y-%m-%d}"
+                for evaluation in self.earlier
+                if evaluation.when is not None
+            }
+        )
         facts = {"times": self.looks_before, "days": days, "other": self.other_configuration}
         return Message("final.looked_before", facts)
 
@@ -125,13 +131,13 @@ def final_test(
         chosen = candidate
     if not anyway:
         _refuse_another(chosen, workload)
-    (found,) = evaluate(chosen, workload, with_, test=True, on_measured=on_measured)
-    if found.reason is not None:
-        last = found.detail.strip().rpartition("\n")[2]
+    (evaluation,) = evaluate(chosen, workload, with_, test=True, on_measured=on_measured)
+    if evaluation.reason is not None:
+        last = evaluation.detail.strip().rpartition("\n")[2]
         raise WorkloadError(
             "final_test.not_measured",
             trial=chosen.number,
-            reason=found.reason,
+            reason=evaluation.reason,
             detail=f" ({last})" if last else "",
         )
     with Store.open(workload.store, create=False) as store:
@@ -142,8 +148,12 @@ def final_test(
 def _refuse_another(chosen: Trial, workload: Workload) -> None:
     """Refuse a trial, where the test set has measured another one of this program."""
     with Store.open(workload.store, create=False) as store:
-        looked = [one for one in store.evaluations() if one.look and one.workload == workload.name]
-    others = [one for one in looked if one.trial != chosen.identity]
+        looked = [
+            evaluation
+            for evaluation in store.evaluations()
+            if evaluation.look and evaluation.workload == workload.name
+        ]
+    others = [evaluation for evaluation in looked if evaluation.trial != chosen.identity]
     if others:
         before = others[-1].number
         raise DesignError(
@@ -156,9 +166,9 @@ def final_check(evaluation: Evaluation, recorded: Sequence[Evaluation]) -> Final
     if not evaluation.look:
         raise DesignError("final_test.not_a_test_look", with_=evaluation.with_)
     earlier = (
-        one
-        for one in recorded
-        if one.workload == evaluation.workload and 0 < one.look < evaluation.look
+        before
+        for before in recorded
+        if before.workload == evaluation.workload and 0 < before.look < evaluation.look
     )
     return FinalCheck(evaluation, tuple(earlier))
 

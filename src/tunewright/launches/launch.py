@@ -197,9 +197,9 @@ class Launch(Facts):
             return None
         for reason in self.reasons:
             check = reason.facts.get("check") if reason.code == "launch.finding" else None
-            found = refusal_of([reason.code]) if check is None else refusal_by_check(str(check))
-            if found is not None:
-                return found.code
+            refusal = refusal_of([reason.code]) if check is None else refusal_by_check(str(check))
+            if refusal is not None:
+                return refusal.code
         return None
 
     @property
@@ -246,7 +246,7 @@ class Launch(Facts):
         facts: dict[str, Any] = {
             Message(f"card.label.{n}").text: v for n, v in numbers.items() if v is not None
         }
-        limits = [Message("card.limits", {"text": one.text}).text for one in self.caveats]
+        limits = [Message("card.limits", {"text": caveat.text}).text for caveat in self.caveats]
         return markup.card(self.headline, [*self.reasons, *limits], facts=facts)
 
 

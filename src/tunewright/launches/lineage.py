@@ -87,8 +87,8 @@ def baselines(store: Store) -> list[Baseline]:
 
 def baseline(store: Store) -> Baseline | None:
     """The present baseline; None before the first launch."""
-    found = baselines(store)
-    return found[-1] if found else None
+    lineage = baselines(store)
+    return lineage[-1] if lineage else None
 
 
 def looked(store: Store, candidate: Place, against: Place, by_split: bool = False) -> int:
@@ -97,17 +97,21 @@ def looked(store: Store, candidate: Place, against: Place, by_split: bool = Fals
     Those are different runs, so a decision of one kind is no look of the other kind.
     """
     pair = ((candidate.round, candidate.trial), (against.round, against.trial))
-    own = [one for one in launches(store) if one.pair == pair and one.compared]
-    return sum((one.decision.get("method") == BY_SPLIT) == by_split for one in own)
+    decisions = [
+        decision for decision in launches(store) if decision.pair == pair and decision.compared
+    ]
+    return sum((decision.decision.get("method") == BY_SPLIT) == by_split for decision in decisions)
 
 
 def tried(store: Store, candidate: Place, against: Place) -> int:
     """How many other trials of the candidate's round were compared with this baseline before."""
     baseline = (against.round, against.trial)
     others = {
-        one.candidate.trial
-        for one in launches(store)
-        if one.compared and one.candidate.round == candidate.round and one.pair[1:] == (baseline,)
+        decision.candidate.trial
+        for decision in launches(store)
+        if decision.compared
+        and decision.candidate.round == candidate.round
+        and decision.pair[1:] == (baseline,)
     }
     return len(others - {candidate.trial})
 
@@ -153,8 +157,11 @@ class Pipeline:
     def of(cls, results: Results, trial: Trial) -> Pipeline:
         """The pipeline that trained a trial."""
         names = [results.meaning.name(meaning) for meaning in SAME]
-        own = trial.configuration
-        return cls(str(results.objective), {name: own[name] for name in names if name in own})
+        configuration = trial.configuration
+        return cls(
+            str(results.objective),
+            {name: configuration[name] for name in names if name in configuration},
+        )
 
     def like(self, other: Pipeline) -> bool:
         """Whether the trial variance of one is expected to be that of the other."""
@@ -178,14 +185,14 @@ class Group:
 
 def groups_of(results: Results, since: datetime) -> list[Group]:
     """The groups of repeats of a round's tuned configurations."""
-    found = []
+    groups = []
     for parent in dict.fromkeys(r.parent for r in results.recorded_repeats if r.parent is not None):
         trial = results.trial(parent)
         values = tuple(r.value for r in results.repeats(parent) if r.value is not None)
-        if len(values) > 1 and not identical(values) and _tuned(results, trial):
+        if len(values) > 1 and not identical(values) and _is_tuned(results, trial):
             pipeline = Pipeline.of(results, trial)
-            found.append(Group(results.round.name, parent, values, pipeline, since))
-    return found
+            groups.append(Group(results.round.name, parent, values, pipeline, since))
+    return groups
 
 
 def history_of(
@@ -198,15 +205,17 @@ def history_of(
 
     `without` names the (round, trial) pairs that are being compared now.
     """
-    left_out, told = set(without), sorted(past, key=lambda one: one.written)
-    broken = _contradicted(told)
+    left_out, decisions = set(without), sorted(past, key=lambda decision: decision.written)
+    broken = _contradiction_since(decisions)
     squares, freedom, runs, count = 0.0, 0, 0, 0
     for group in groups:
         if (group.round, group.trial) in left_out or not group.pipeline.like(pipeline):
             continue
-        own = (group.round, group.trial)
-        since = max([group.since, *(one.written for one in told if own in one.pair)])
-        if sum(one.written > since for one in told) > _OLDEST:
+        pair = (group.round, group.trial)
+        since = max(
+            [group.since, *(decision.written for decision in decisions if pair in decision.pair)]
+        )
+        if sum(decision.written > since for decision in decisions) > _OLDEST:
             continue
         if broken is not None and since < broken:
             continue
@@ -230,17 +239,19 @@ def read_history(
     return history_of(groups, pipeline, without, launches(store))
 
 
-def _tuned(results: Results, trial: Trial) -> bool:
+def _is_tuned(results: Results, trial: Trial) -> bool:
     """Whether it is one of the best of its study."""
-    own = [t for t in results.rows_of(trial.study) if t.value is not None]
-    ranked = sorted(own, key=lambda t: -results.objective.sign * (t.value or 0.0))
+    completed = [t for t in results.rows_of(trial.study) if t.value is not None]
+    ranked = sorted(completed, key=lambda t: -results.objective.sign * (t.value or 0.0))
     return trial.number in [t.number for t in ranked[:_TUNED]]
 
 
-def _contradicted(told: list[Launched]) -> datetime | None:
+def _contradiction_since(decisions: list[Launched]) -> datetime | None:
     """When the first of the last two launches was, if the runs of both contradicted the history."""
-    with_history = [one for one in told if one.decision.get("history_sd") is not None]
+    with_history = [
+        decision for decision in decisions if decision.decision.get("history_sd") is not None
+    ]
     last = with_history[-2:]
-    if len(last) == 2 and all(one.decision.get("history_dropped") for one in last):
+    if len(last) == 2 and all(decision.decision.get("history_dropped") for decision in last):
         return last[0].written
     return None

@@ -63,14 +63,14 @@ def replicate_round(round: Round, number: int) -> Round:
 def replicates(store: Store, round: Round) -> tuple[Results, ...]:
     """The replicates of a round that a store has, as far as they were finished."""
     names = {record.name for record in store.rounds()}
-    found = []
+    finished = []
     number = 2
     while (name := replicate_round(round, number).name) in names:
         results = store.results(name)
         if not results.unfinished:
-            found.append(results)
+            finished.append(results)
         number += 1
-    return tuple(found)
+    return tuple(finished)
 
 
 def replicate(
@@ -79,15 +79,15 @@ def replicate(
     """Run a round again until there are this many of it, itself included."""
     if isinstance(studies, bool) or studies < 2:
         raise DesignError("variance.bad_studies", studies=studies)
-    found: list[Results] = []
+    replicas: list[Results] = []
     summary = Summary("finished")
     for number in range(2, studies + 1):
         again = replicate_round(results.round, number)
-        own, summary, _ = run_round(again, workload, watch=watch)
+        results_again, summary, _ = run_round(again, workload, watch=watch)
         if summary.why != "finished":
             break
-        found.append(own)
-    return tuple(found), summary
+        replicas.append(results_again)
+    return tuple(replicas), summary
 
 
 def _split_round(results: Results, trial: Trial, number: int, seed: int | None = None) -> Round:
@@ -118,16 +118,16 @@ def resplit(
     runs = []
     summary = Summary("finished")
     for number in range(1, splits + 1):
-        own, summary, _ = run_round(
+        run, summary, _ = run_round(
             _split_round(results, trial, number, seed), workload, watch=watch
         )
         if summary.why != "finished":
             break
-        runs.append(own)
+        runs.append(run)
     return _split_arm(results, trial, runs), summary
 
 
-def known_splits(store: Store, results: Results, trial: Trial) -> Arm | None:
+def arm_on_splits(store: Store, results: Results, trial: Trial) -> Arm | None:
     """A trial's configuration on the data splits that a store has; None without any."""
     names = {record.name for record in store.rounds()}
     runs = []
@@ -203,7 +203,7 @@ class Decided:
         return self.summary is not None and self.summary.why != "finished"
 
 
-def known(results: Results, trial: Trial) -> Repeats:
+def with_repeats(results: Results, trial: Trial) -> Repeats:
     """A trial with the repeats that the database has of it."""
     return Repeats(trial, results.repeats(trial), results)
 
@@ -247,34 +247,36 @@ def look_until_decided(
     there = min(len(candidate), len(baseline) - skip)
     look = max((n for n in plan.looks if n <= there), default=plan.looks[0])
     while True:
-        candidate, summary = _repeated(candidate, workload, look, watch)
+        candidate, summary = _repeat_until(candidate, workload, look, watch)
         if _seedless(question, _first(candidate, look), _first(baseline, 0)) is not None:
             pass  # the baseline's runs would be as little use
         elif summary.why == "finished":
-            baseline, summary = _repeated(baseline, workload, look + skip, watch)
-        own, other = _first(candidate, look), _first(baseline, look, skip)
-        launch = question.answer(own, other)
+            baseline, summary = _repeat_until(baseline, workload, look + skip, watch)
+        candidate_runs, baseline_runs = _first(candidate, look), _first(baseline, look, skip)
+        launch = question.answer(candidate_runs, baseline_runs)
         if won_with > skip and launch.method != "none":
             reused = Message("launch.reused_runs", {"runs": min(look, won_with - skip)})
             launch = replace(launch, caveats=(reused, *launch.caveats))
-        found = Decided(launch, own, other, summary)
+        decided = Decided(launch, candidate_runs, baseline_runs, summary)
         if on_look is not None:
             on_look(launch)
-        if launch.verdict != "undecided" or not launch.runs_needed or found.interrupted:
-            return found
-        if not own.values or not other.values:  # every run failed: more would fail too
-            return found
+        if launch.verdict != "undecided" or not launch.runs_needed or decided.interrupted:
+            return decided
+        if (
+            not candidate_runs.values or not baseline_runs.values
+        ):  # every run failed: more would fail too
+            return decided
         further = plan.next_look(look)
         if further is None:
-            return found
+            return decided
         look = further
 
 
 def _exactly(candidate: Repeats, baseline: Repeats, question: Question) -> Decided:
     """The decision about a program without chance: its trials are what repeats would be."""
-    own, other = (exact_arm(repeats) for repeats in (candidate, baseline))
+    candidate_arm, baseline_arm = (exact_arm(repeats) for repeats in (candidate, baseline))
     done = Summary("finished")
-    return Decided(question.answer(own, other), candidate, baseline, done)
+    return Decided(question.answer(candidate_arm, baseline_arm), candidate, baseline, done)
 
 
 def exact_arm(repeats: Repeats) -> Arm:
@@ -287,9 +289,9 @@ def exact_arm(repeats: Repeats) -> Arm:
 
 def _seedless(question: Question, candidate: Repeats, baseline: Repeats) -> Launch | None:
     """The refusal, where repeats show that the program does not use its seed."""
-    found = question.answer(candidate, baseline)
-    refused = any(reason.code == "launch.identical_repeats" for reason in found.reasons)
-    return found if refused else None
+    launch = question.answer(candidate, baseline)
+    refused = any(reason.code == "launch.identical_repeats" for reason in launch.reasons)
+    return launch if refused else None
 
 
 def decide_by_split(
@@ -308,7 +310,7 @@ def decide_by_split(
     arms: list[Arm] = []
     summary: Summary | None = None
     for arm in (candidate, baseline):
-        own, summary = resplit(
+        split_arm, summary = resplit(
             arm.results,
             arm.of,
             workload,
@@ -318,12 +320,12 @@ def decide_by_split(
         )
         if summary.why != "finished":
             return Decided(forbidden, candidate, baseline, summary)
-        arms.append(own)
+        arms.append(split_arm)
     return Decided(question.answer(arms[0], arms[1]), candidate, baseline, summary)
 
 
 def record(
-    store: Store, found: Decided, why: str = "", more: Mapping[str, Any] | None = None
+    store: Store, decided: Decided, why: str = "", more: Mapping[str, Any] | None = None
 ) -> int:
     """Record the decision; one to launch makes the candidate the baseline. Its key.
 
@@ -331,14 +333,14 @@ def record(
     """
     return keep_launch(
         store,
-        {**found.launch.to_data(), **(more or {})},
-        Place.of(found.candidate.results, found.candidate.of),
-        Place.of(found.baseline.results, found.baseline.of),
+        {**decided.launch.to_data(), **(more or {})},
+        Place.of(decided.candidate.results, decided.candidate.of),
+        Place.of(decided.baseline.results, decided.baseline.of),
         why=why,
     )
 
 
-def _repeated(
+def _repeat_until(
     arm: Repeats, workload: Workload, times: int, watch: Watcher | None
 ) -> tuple[Repeats, Summary]:
     """At least so many repeats, those there are already included."""
@@ -366,20 +368,20 @@ class Rivals:
     @property
     def places(self) -> tuple[Place, Place]:
         """Where the two stand."""
-        own, other = self.candidate, self.baseline
-        return Place.of(own.results, own.of), Place.of(other.results, other.of)
+        candidate, baseline = self.candidate, self.baseline
+        return Place.of(candidate.results, candidate.of), Place.of(baseline.results, baseline.of)
 
 
 def rivals(store: Store, results: Results, number: int | None, against: Named | None) -> Rivals:
     """The two trials a launch compares; `number` is the candidate's, by default the best."""
     if against is not None:
-        theirs, trial = _named(store, results, against)
+        theirs, trial = _resolve(store, results, against)
         other = _where_it_ran(store, results, trial)
         return _pair(store, results, number, other, Message("launch.baseline_named"))
     now = lineage.baseline(store)
     if now is not None:
-        theirs = _judged_alike(store, results, now.place.round)
-        other = known(theirs, theirs.trial(now.place.trial))
+        theirs = _by_same_objective(store, results, now.place.round)
+        other = with_repeats(theirs, theirs.trial(now.place.trial))
         why = Message("launch.baseline_launched")
         return _pair(store, results, number, other, why, now.runs)
     start = _start(results)
@@ -427,17 +429,17 @@ def _pair(
     store: Store,
     results: Results,
     number: int | None,
-    other: Repeats,
+    baseline: Repeats,
     why: Message,
     won_with: int = 0,
 ) -> Rivals:
-    place = Place.of(other.results, other.of)
-    found = _best_but(results, place) if number is None else results.trial(number)
-    refuse_pruned(results, found)
-    own = _where_it_ran(store, results, found)
-    if Place.of(own.results, own.of) == place:
+    place = Place.of(baseline.results, baseline.of)
+    chosen = _best_but(results, place) if number is None else results.trial(number)
+    refuse_pruned(results, chosen)
+    candidate = _where_it_ran(store, results, chosen)
+    if Place.of(candidate.results, candidate.of) == place:
         raise DesignError("launch.already_the_baseline", trial=place.trial, round=place.round)
-    return Rivals(own, other, why, won_with)
+    return Rivals(candidate, baseline, why, won_with)
 
 
 def _best_but(results: Results, baseline: Place) -> Trial:
@@ -451,25 +453,27 @@ def _best_but(results: Results, baseline: Place) -> Trial:
 def _where_it_ran(store: Store, results: Results, trial: Trial) -> Repeats:
     """A trial with its repeats in the round that ran it, which may be an earlier one."""
     name, number = of_round(store, trial)
-    own = _judged_alike(store, results, name)
-    return known(own, own.trial(number))
+    home = _by_same_objective(store, results, name)
+    return with_repeats(home, home.trial(number))
 
 
-def _judged_alike(store: Store, results: Results, name: str, *, earlier: bool = False) -> Results:
+def _by_same_objective(
+    store: Store, results: Results, name: str, *, earlier: bool = False
+) -> Results:
     """A round, by another objective where the candidate's is judged by another."""
     theirs = with_earlier(store, name) if earlier else store.results(name)
     changed = store.round(results.round.name).objective != results.objective
     return theirs.with_objective(results.objective) if changed else theirs
 
 
-def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial]:
+def _resolve(store: Store, results: Results, named: Named) -> tuple[Results, Trial]:
     """The trial that a trial, results (their best), `7`, `ROUND` or `ROUND:7` refers to."""
     if isinstance(named, Trial):
-        name, own = of_round(store, named)
-        theirs = _judged_alike(store, results, name)
-        return theirs, theirs.trial(own)
+        name, number_there = of_round(store, named)
+        theirs = _by_same_objective(store, results, name)
+        return theirs, theirs.trial(number_there)
     if isinstance(named, Results):
-        theirs = _judged_alike(store, results, named.round.name, earlier=True)
+        theirs = _by_same_objective(store, results, named.round.name, earlier=True)
         return theirs, theirs.best()
     if isinstance(named, int) or named.isdigit():
         return results, results.trial(int(named))
@@ -481,7 +485,7 @@ def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial
         near = nearest(name, names)
         near_name = near
         raise NotFound("launch.unknown_baseline", named=named, near=near_name, known=names)
-    theirs = _judged_alike(store, results, name, earlier=True)
+    theirs = _by_same_objective(store, results, name, earlier=True)
     return theirs, theirs.trial(int(number)) if number else theirs.best()
 
 

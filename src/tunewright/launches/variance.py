@@ -41,7 +41,7 @@ from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
 from tunewright.launches.arm import Arm
 from tunewright.launches.launch import FEWEST_SPLITS
-from tunewright.launches.looks import as_recorded, known_splits, replicate, replicates, resplit
+from tunewright.launches.looks import arm_on_splits, as_recorded, replicate, replicates, resplit
 from tunewright.messages import Message, markup, words
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Summary, Watcher
@@ -123,22 +123,22 @@ def by_split(arm: Arm) -> Spread | None:
 
 def examples_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
     """What the trials kept per example, averaged over them; None if none kept anything."""
-    found = _runs_of(results, trials)
-    return None if found is None else np.asarray(found.mean(axis=0))
+    rows = _runs_of(results, trials)
+    return None if rows is None else np.asarray(rows.mean(axis=0))
 
 
 def _runs_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
     """What each of the trials kept per example, a row for each that did; None if none did."""
-    found = []
+    rows = []
     for trial in trials:
         path = Path(results.root, trial.folder, FILE) if results.root and trial.folder else None
         if path is not None and path.is_file():
-            found.append(_read(path))
-    if not found:
+            rows.append(_read(path))
+    if not rows:
         return None
-    if len({len(own) for own in found}) > 1:
+    if len({len(row) for row in rows}) > 1:
         raise DesignError("launch.trials_differ_in_examples", file=FILE)
-    return np.stack(found)
+    return np.stack(rows)
 
 
 def _read(path: Path) -> Floats:
@@ -181,7 +181,7 @@ def from_replicates(replicates: Sequence[Results], study: int) -> Spread | None:
     return _over(bests, "variance.studies")
 
 
-def luck_of_gain(
+def study_spread_of_gain(
     candidate: Results,
     candidate_study: int,
     baseline: Results,
@@ -200,9 +200,15 @@ def luck_of_gain(
     if min(np.isfinite(a).sum(), np.isfinite(b).sum()) < _FEWEST_TRIALS:
         return None
     if candidate.round.name == baseline.round.name and candidate_study != baseline_study:
-        mine, others = _by_index(candidate, candidate_study), _by_index(baseline, baseline_study)
-        points = sorted(mine.keys() & others.keys())
-        a, b = (np.array([own[point] for point in points]) for own in (others, mine))
+        candidate_losses, baseline_losses = (
+            _by_index(candidate, candidate_study),
+            _by_index(baseline, baseline_study),
+        )
+        points = sorted(candidate_losses.keys() & baseline_losses.keys())
+        a, b = (
+            np.array([losses_at[point] for point in points])
+            for losses_at in (baseline_losses, candidate_losses)
+        )
         halves = shared_halves(a, b)
     else:
         halves = separate_halves(a, b)
@@ -228,12 +234,12 @@ def _best(results: Results, study: int) -> float:
 
 def _by_index(results: Results, study: int) -> dict[int, float]:
     """The loss at each point of the study's sequence."""
-    for own in study_trials(results):
-        if own.study.number == study:
-            losses = losses_of(results, own.trials)
+    for positions in study_trials(results):
+        if positions.study.number == study:
+            losses = losses_of(results, positions.trials)
             return {
                 trial.index: float(loss)
-                for trial, loss in zip(own.trials, losses, strict=True)
+                for trial, loss in zip(positions.trials, losses, strict=True)
                 if trial.index is not None
             }
     return {}
@@ -241,9 +247,9 @@ def _by_index(results: Results, study: int) -> dict[int, float]:
 
 def _losses(results: Results, study: int) -> Floats:
     """The losses of a study's trials in the order of their points, infinite where infeasible."""
-    for own in study_trials(results):
-        if own.study.number == study:
-            return losses_of(results, own.trials)
+    for positions in study_trials(results):
+        if positions.study.number == study:
+            return losses_of(results, positions.trials)
     return np.empty(0)
 
 
@@ -281,14 +287,14 @@ class Variances(Facts):
         facts = {"round": self.round, "metric": self.metric}
         title = Message("card.variances", facts).text
         seedless = {"trials": list(self.seedless)}
-        said = [messages.text("repeat.identical", seedless)] if self.seedless else []
+        lines = [messages.text("repeat.identical", seedless)] if self.seedless else []
         calls = [(action.call, action.text) for action in self.missing.values()]
-        return markup.card(title, said, table=markup.Table(columns, rows), actions=calls)
+        return markup.card(title, lines, table=markup.Table(columns, rows), actions=calls)
 
     def __str__(self) -> str:
         """One line for each that is known."""
         known = [self.trial, *self.study.values(), self.data, self.data_of_gain, self.splits]
-        lines = [str(one) for one in known if one is not None]
+        lines = [str(spread_) for spread_ in known if spread_ is not None]
         if self.seedless:
             lines.insert(0, messages.text("repeat.identical", {"trials": list(self.seedless)}))
         return "\n".join(lines) or messages.text("variance.nothing_known", {})
@@ -331,12 +337,12 @@ def variance(
     if not address:  # results that were never in a store
         return variances_of(results)
     with Store.open(address, create=False) as opened:
-        own = as_recorded(opened, results.round.name, results)
-        best = own.top(1)
-        arm = known_splits(opened, own, best[0]) if best else None
-        found = variances_of(own, replicates(opened, own.round), arm)
+        recorded = as_recorded(opened, results.round.name, results)
+        best = recorded.top(1)
+        arm = arm_on_splits(opened, recorded, best[0]) if best else None
+        known = variances_of(recorded, replicates(opened, recorded.round), arm)
     stopped = _stopped(summary)
-    return replace(found, interrupted=True) if stopped else found
+    return replace(known, interrupted=True) if stopped else known
 
 
 def variances_of(
@@ -349,18 +355,18 @@ def variances_of(
     """
     name = results.round.name
     seedless = seedless_trials(results)
-    found = None if seedless else spread(_groups(results))
+    trial_spread = None if seedless else spread(_groups(results))
     trial = None
-    if found is not None:
-        freedom = found.repeats - found.groups
-        how = Message("variance.repeats", {"repeats": found.repeats})
-        trial = Spread("trial", found.sd, found.low, found.high, freedom, how)
+    if trial_spread is not None:
+        freedom = trial_spread.repeats - trial_spread.groups
+        how = Message("variance.repeats", {"repeats": trial_spread.repeats})
+        trial = Spread("trial", trial_spread.sd, trial_spread.low, trial_spread.high, freedom, how)
     studies = {}
     for study in results.studies:
-        own = from_replicates([results, *replicates], study.number) if replicates else None
-        own = own or from_halves(results, study.number)
-        if own is not None:
-            studies[study.label] = own
+        study_spread = from_replicates([results, *replicates], study.number) if replicates else None
+        study_spread = study_spread or from_halves(results, study.number)
+        if study_spread is not None:
+            studies[study.label] = study_spread
     best = results.top(1)
     data, gap = _data(results, best[0]) if best else (None, None)
     missing: dict[Unknown, Action] = {}
@@ -419,27 +425,27 @@ def _groups(results: Results) -> list[list[float]]:
 
 def _data(results: Results, best: Trial) -> tuple[Spread | None, Spread | None]:
     """The data variance of the best value, and of its difference to the best other study."""
-    runs, own = _runs(results, best), _examples(results, best)
-    if runs is None or own is None:
+    runs, examples = _runs(results, best), _examples(results, best)
+    if runs is None or examples is None:
         return None, None
     for rival in results.top():
         if rival.study != best.study or len(results.studies) == 1:
             other = _examples(results, rival) if rival.number != best.number else None
-            if other is not None and len(other) == len(own):
-                return of_value(runs), of_gain(own, other)
+            if other is not None and len(other) == len(examples):
+                return of_value(runs), of_gain(examples, other)
     return of_value(runs), None
 
 
 def _runs(results: Results, trial: Trial) -> Floats | None:
     """What its repeats kept per example, a row for each of them; its own where they kept none."""
-    found = _runs_of(results, results.repeats(trial))
-    return _runs_of(results, [trial]) if found is None else found
+    rows = _runs_of(results, results.repeats(trial))
+    return _runs_of(results, [trial]) if rows is None else rows
 
 
 def _examples(results: Results, trial: Trial) -> Floats | None:
     """The same averaged over the repeats: their difference holds less of the seeds' noise."""
-    found = _runs(results, trial)
-    return None if found is None else np.asarray(found.mean(axis=0))
+    rows = _runs(results, trial)
+    return None if rows is None else np.asarray(rows.mean(axis=0))
 
 
 def _optimism(results: Results, trial: Spread | None) -> float | None:

@@ -20,7 +20,7 @@ from tunewright.execution.workload import Workload
 from tunewright.facts import Facts, plain
 from tunewright.launches import lineage
 from tunewright.launches.arm import Arm
-from tunewright.launches.asked import RECORDED, asked_data
+from tunewright.launches.asked import RECORDED, question_data
 from tunewright.launches.decide import claim_of
 from tunewright.launches.launch import POWER, Claim, Launch, LaunchTerms, Plan, Verdict, runs_for
 from tunewright.launches.lineage import Pipeline, Place, read_history
@@ -39,7 +39,7 @@ from tunewright.launches.looks import (
     replicates,
     rivals,
 )
-from tunewright.launches.variance import examples_of, luck_of_gain, of_gain
+from tunewright.launches.variance import examples_of, of_gain, study_spread_of_gain
 from tunewright.messages import Message, Text, markup, words
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Watcher
@@ -97,17 +97,17 @@ class LaunchPlan(Facts):
     def to_data(self) -> dict[str, Any]:
         """The facts as plain data."""
         derived = {"runs": self.runs, "seconds": self.seconds, "finds": self.finds}
-        return {**super().to_data(), **{name: plain(one) for name, one in derived.items()}}
+        return {**super().to_data(), **{name: plain(value) for name, value in derived.items()}}
 
 
-def planned(pair: Rivals, question: Question, results: Results) -> LaunchPlan:
+def plan_of(pair: Rivals, question: Question, results: Results) -> LaunchPlan:
     """The plan for a pair on these terms."""
     terms, plan = question.terms, question.plan
-    own, other = Arm.of(pair.candidate), Arm.of(pair.baseline)
-    claim, why = claim_of(own, other, terms.claim)
+    candidate, baseline = Arm.of(pair.candidate), Arm.of(pair.baseline)
+    claim, why = claim_of(candidate, baseline, terms.claim)
     worth = terms.detect
-    if worth is None and own.round is not None:
-        worth = own.round.detect
+    if worth is None and candidate.round is not None:
+        worth = candidate.round.detect
     past = question.history
     sd = float(past.sd) if past is not None and past.weight > 0 else None
     timed = [t.seconds for arm in (pair.candidate, pair.baseline) for t in (arm.of, *arm)]
@@ -130,7 +130,7 @@ def planned(pair: Rivals, question: Question, results: Results) -> LaunchPlan:
         history_runs=0 if past is None else past.runs,
         there=(len(pair.candidate), len(pair.baseline)),
         run_seconds=sum(timed) / len(timed),
-        metric=own.objective.metric,
+        metric=candidate.objective.metric,
         unfinished=results.unfinished,
     )
 
@@ -253,37 +253,45 @@ def launch(
             return _first(store, results, number, why)
         pair = rivals(store, results, number, against)
         question = _question(store, pair, results, terms)
-    plan = planned(pair, question, results)
+    plan = plan_of(pair, question, results)
     plan = replace(plan, cost=_cost(plan, pair, workload))
-    own, other = pair.places
+    candidate_place, baseline_place = pair.places
     if dry_run:
-        return LaunchReport(own, other, plan)
+        return LaunchReport(candidate_place, baseline_place, plan)
     if plan.unfinished:
         facts = {"trials": plan.unfinished, "round": results.round.name}
         watch.message(Message("launch.still_running", facts).text)
     looks: list[Look] = []
 
-    def look(one: Launch) -> None:
-        looks.append(Look(one.runs, one.verdict, one.probability, one.threshold, one.runs_needed))
+    def look(decision: Launch) -> None:
+        looks.append(
+            Look(
+                decision.runs,
+                decision.verdict,
+                decision.probability,
+                decision.threshold,
+                decision.runs_needed,
+            )
+        )
         if on_look is not None:
-            on_look(one)
+            on_look(decision)
 
-    found = _run(pair, workload, question, watch, look)
+    decided = _run(pair, workload, question, watch, look)
     with Store.open(workload.store, create=False) as store:
-        ran = found.summary is not None and not found.interrupted
+        ran = decided.summary is not None and not decided.interrupted
         skip = pair.won_with if terms.fresh else 0
-        more = {RECORDED: asked_data(question, found, skip)}
-        key = record(store, found, why, more) if ran else None
+        more = {RECORDED: question_data(question, decided, skip)}
+        key = record(store, decided, why, more) if ran else None
         now = lineage.baseline(store)
     return LaunchReport(
-        candidate=own,
-        baseline=other,
+        candidate=candidate_place,
+        baseline=baseline_place,
         plan=plan,
-        decision=found.launch,
+        decision=decided.launch,
         looks=tuple(looks),
         recorded=key,
         now=None if now is None else now.place,
-        interrupted=found.interrupted,
+        interrupted=decided.interrupted,
     )
 
 
@@ -311,8 +319,8 @@ def _candidate(
         raise DesignError("launch.not_a_candidate", candidate=candidate)
     if number is not None:
         raise DesignError("final_test.trial_of_a_trial")
-    name, own = of_round(store, candidate)
-    return as_recorded(store, name, None, earlier=True), own
+    name, number_there = of_round(store, candidate)
+    return as_recorded(store, name, None, earlier=True), number_there
 
 
 def _first(store: Store, results: Results, number: int | None, why: str) -> LaunchReport:
@@ -342,28 +350,28 @@ def _question(store: Store, pair: Rivals, results: Results, terms: LaunchTerms) 
 
 
 def _history(store: Store, pair: Rivals) -> History | None:
-    own, other = pair.places
+    candidate, baseline = pair.places
     pipeline = Pipeline.of(pair.candidate.results, pair.candidate.of)
-    both = ((own.round, own.trial), (other.round, other.trial))
+    both = ((candidate.round, candidate.trial), (baseline.round, baseline.trial))
     return read_history(store, pipeline, both)
 
 
 def _in_general(store: Store, pair: Rivals, question: Question) -> Question:
     """The question with study and data variance in it."""
-    own, other = pair.candidate, pair.baseline
+    candidate, baseline = pair.candidate, pair.baseline
     again: tuple[Results, ...] = ()
-    if own.results.round.name == other.results.round.name:
-        again = replicates(store, own.results.round)
-    study = luck_of_gain(
-        own.results,
-        own.of.study,
-        other.results,
-        other.of.study,
-        (own.results, *again) if again else (),
+    if candidate.results.round.name == baseline.results.round.name:
+        again = replicates(store, candidate.results.round)
+    study = study_spread_of_gain(
+        candidate.results,
+        candidate.of.study,
+        baseline.results,
+        baseline.of.study,
+        (candidate.results, *again) if again else (),
     )
     if study is None:
         raise DesignError("launch.study_variance_unknown")
-    kept = [examples_of(arm.results, arm.trials or (arm.of,)) for arm in (own, other)]
+    kept = [examples_of(arm.results, arm.trials or (arm.of,)) for arm in (candidate, baseline)]
     data = None
     if kept[0] is not None and kept[1] is not None:
         data = of_gain(kept[0], kept[1])

@@ -83,28 +83,28 @@ def tokens(data: Any) -> int:
 
 def shortened(text: str, longest: int = _LONGEST_SENTENCE) -> str:
     """The beginning of a text that is too long."""
-    own = str(text)
-    return own if len(own) <= longest else own[: longest - 1] + "…"
+    whole = str(text)
+    return whole if len(whole) <= longest else whole[: longest - 1] + "…"
 
 
 def within(data: dict[str, Any]) -> dict[str, Any]:
     """The data within the limit: the largest parts of the numbers and of an error's facts go."""
-    made = {**data}
-    while tokens(made) > MOST_TOKENS:
-        holders = [name for name in ("numbers", "error") if made.get(name)]
-        sizes = {(h, k): tokens(v) for h in holders for k, v in made[h].items() if k != "code"}
+    fitted = {**data}
+    while tokens(fitted) > MOST_TOKENS:
+        holders = [name for name in ("numbers", "error") if fitted.get(name)]
+        sizes = {(h, k): tokens(v) for h in holders for k, v in fitted[h].items() if k != "code"}
         sizes = {key: size for key, size in sizes.items() if size > 4}
         if not sizes:
-            made["sentence"] = shortened(made["sentence"], len(made["sentence"]) // 2)
-            if len(made["sentence"]) < 8:
-                made["next"] = None
+            fitted["sentence"] = shortened(fitted["sentence"], len(fitted["sentence"]) // 2)
+            if len(fitted["sentence"]) < 8:
+                fitted["next"] = None
                 break
             continue
         holder, name = max(sizes, key=lambda key: sizes[key])
-        value = made[holder][name]
+        value = fitted[holder][name]
         shorter: Any = {"cut": len(value)} if isinstance(value, Sequence | Mapping) else None
-        made[holder] = {**made[holder], name: shorter}
-    return made
+        fitted[holder] = {**fitted[holder], name: shorter}
+    return fitted
 
 
 def call_for(action: Action) -> dict[str, Any]:
@@ -126,13 +126,13 @@ def refused(tool: str, error: TunewrightError) -> Answer:
         for name, value in error.facts.items()
     }
     refusal = error.refusal
-    found = {"code": error.code, **({"refusal": refusal} if refusal else {}), "facts": facts}
+    error_facts = {"code": error.code, **({"refusal": refusal} if refusal else {}), "facts": facts}
     remedy = error.remedy
     return Answer(
         tool=tool,
         verdict="refused",
         sentence=error.text_for("shell"),
-        error=found,
+        error=error_facts,
         next=None if remedy is None else call_for(remedy),
     )
 

@@ -51,8 +51,8 @@ def schema_of(arguments: tuple[Argument, ...]) -> dict[str, Any]:
     """The schema of a tool's arguments."""
     return {
         "type": "object",
-        "properties": {one.name: one.schema() for one in arguments},
-        "required": [one.name for one in arguments if one.needed],
+        "properties": {argument.name: argument.schema() for argument in arguments},
+        "required": [argument.name for argument in arguments if argument.needed],
         "additionalProperties": False,
     }
 
@@ -67,62 +67,64 @@ def checked(tool: str, arguments: tuple[Argument, ...], given: Any, folder: Path
         raise Misuse("mcp.wrong_type", tool=tool, name="arguments", kind="table") from None
     if size > LARGEST:
         raise Misuse("mcp.too_large", tool=tool, name="arguments", bytes=size, most=LARGEST)
-    known = {one.name: one for one in arguments}
+    known = {argument.name: argument for argument in arguments}
     for name in given:
         if name not in known:
-            shown = str(name)[:60]
-            raise Misuse("mcp.unknown_argument", tool=tool, name=shown, known=list(known))
-    found = {}
-    for one in arguments:
-        value = given.get(one.name)
+            label = str(name)[:60]
+            raise Misuse("mcp.unknown_argument", tool=tool, name=label, known=list(known))
+    values = {}
+    for argument in arguments:
+        value = given.get(argument.name)
         if value is None:
-            if one.needed:
-                raise Misuse("mcp.missing_argument", tool=tool, name=one.name)
+            if argument.needed:
+                raise Misuse("mcp.missing_argument", tool=tool, name=argument.name)
             continue
-        found[one.name] = _one(tool, one, value, folder)
-    return found
+        values[argument.name] = _value_of(tool, argument, value, folder)
+    return values
 
 
-def _one(tool: str, one: Argument, value: Any, folder: Path) -> Any:
-    wrong = Misuse("mcp.wrong_type", tool=tool, name=one.name, kind=one.kind)
-    if one.kind == "flag":
+def _value_of(tool: str, argument: Argument, value: Any, folder: Path) -> Any:
+    wrong = Misuse("mcp.wrong_type", tool=tool, name=argument.name, kind=argument.kind)
+    if argument.kind == "flag":
         if not isinstance(value, bool):
             raise wrong
-    elif one.kind == "count":
+    elif argument.kind == "count":
         if isinstance(value, bool) or not isinstance(value, int):
             raise wrong
         if not 0 <= value <= MOST:
-            raise Misuse("mcp.too_large", tool=tool, name=one.name, bytes=None, most=MOST)
-    elif one.kind == "hours":
+            raise Misuse("mcp.too_large", tool=tool, name=argument.name, bytes=None, most=MOST)
+    elif argument.kind == "hours":
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise wrong
         if not (math.isfinite(value) and 0 < value <= MOST):
             raise wrong
-    elif one.kind == "table":
+    elif argument.kind == "table":
         if not isinstance(value, Mapping):
             raise wrong
         size = len(json.dumps(value).encode())
         if size > LARGEST_TABLE or _depth(value) > _DEEPEST:
-            raise Misuse("mcp.too_large", tool=tool, name=one.name, bytes=size, most=LARGEST_TABLE)
+            raise Misuse(
+                "mcp.too_large", tool=tool, name=argument.name, bytes=size, most=LARGEST_TABLE
+            )
     else:
-        return _text(tool, one, value, folder)
+        return _text(tool, argument, value, folder)
     return value
 
 
-def _text(tool: str, one: Argument, value: Any, folder: Path) -> Any:
+def _text(tool: str, argument: Argument, value: Any, folder: Path) -> Any:
     if not isinstance(value, str):
-        raise Misuse("mcp.wrong_type", tool=tool, name=one.name, kind=one.kind)
+        raise Misuse("mcp.wrong_type", tool=tool, name=argument.name, kind=argument.kind)
     if len(value) > _LONGEST_TEXT:
         size = len(value)
-        raise Misuse("mcp.too_large", tool=tool, name=one.name, bytes=size, most=_LONGEST_TEXT)
-    if one.kind == "text" and not _written(value):
-        raise Misuse("mcp.bad_text", tool=tool, name=one.name)
-    if one.kind == "name" and (not _NAME.fullmatch(value) or ".." in value):
-        raise Misuse("mcp.bad_name", tool=tool, name=one.name, shown=value[:60])
-    if one.kind == "choice" and value not in one.choices:
-        raise Misuse("mcp.bad_choice", tool=tool, name=one.name, known=list(one.choices))
-    if one.kind == "path":
-        return inside(tool, one.name, value, folder)
+        raise Misuse("mcp.too_large", tool=tool, name=argument.name, bytes=size, most=_LONGEST_TEXT)
+    if argument.kind == "text" and not _written(value):
+        raise Misuse("mcp.bad_text", tool=tool, name=argument.name)
+    if argument.kind == "name" and (not _NAME.fullmatch(value) or ".." in value):
+        raise Misuse("mcp.bad_name", tool=tool, name=argument.name, shown=value[:60])
+    if argument.kind == "choice" and value not in argument.choices:
+        raise Misuse("mcp.bad_choice", tool=tool, name=argument.name, known=list(argument.choices))
+    if argument.kind == "path":
+        return inside(tool, argument.name, value, folder)
     return value
 
 
@@ -147,7 +149,7 @@ def inside(tool: str, name: str, value: str, folder: Path) -> Path:
 
 def _depth(value: Any) -> int:
     if isinstance(value, Mapping):
-        return 1 + max((_depth(one) for one in value.values()), default=0)
+        return 1 + max((_depth(part) for part in value.values()), default=0)
     if isinstance(value, list | tuple):
-        return 1 + max((_depth(one) for one in value), default=0)
+        return 1 + max((_depth(part) for part in value), default=0)
     return 0

@@ -48,15 +48,15 @@ class Job:
 
     def state(self, folder: Path) -> State:
         """Whether it runs, has answered, or died without an answer."""
-        if self.alive:
-            return "running"
-        return "died" if self.envelope(folder) is None else "finished"
+        if self.envelope(folder) is not None:
+            return "finished"
+        return "running" if self.alive else "died"
 
     def envelope(self, folder: Path) -> dict[str, Any] | None:
         """What the command answered; None before it has."""
         with contextlib.suppress(OSError, ValueError):
-            found = json.loads(self.answer_path(folder).read_text(encoding="utf-8"))
-            return found if isinstance(found, dict) else None
+            data = json.loads(self.answer_path(folder).read_text(encoding="utf-8"))
+            return data if isinstance(data, dict) else None
         return None
 
 
@@ -110,6 +110,6 @@ def find(folder: Path, handle: str) -> Job:
 
 def newest(folder: Path, about: str) -> Job | None:
     """The newest job about a round; None where there was none."""
-    found = [find(folder, path.stem) for path in (folder / FOLDER).glob("*-*.json")]
-    own = [job for job in found if job.about == about]
-    return max(own, key=lambda job: job.at, default=None)
+    known = [find(folder, path.stem) for path in (folder / FOLDER).glob("*-*.json")]
+    about_it = [job for job in known if job.about == about]
+    return max(about_it, key=lambda job: job.at, default=None)

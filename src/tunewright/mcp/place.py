@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tunewright.actions import RunTrials
 from tunewright.budgets.file import FILE
 from tunewright.budgets.gate import spent_error
 from tunewright.budgets.state import in_store, state
@@ -40,7 +41,13 @@ class Place:
 
     def results(self, round: str) -> Results:
         """A recorded round, with those it continues."""
-        return load(self.store, round)
+        try:
+            return load(self.store, round)
+        except NotFound as error:
+            if error.code != "store.not_found":
+                raise
+            remedy = RunTrials(round) if self.project.round_file(round).exists() else None
+            raise NotFound("mcp.nothing_ran", round=round, remedy=remedy) from None
 
     def refuse_if_spent(self) -> None:
         """Refuse to train where nothing of the budget is left."""

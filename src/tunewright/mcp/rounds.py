@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tunewright import stores
+from tunewright.actions import RunTrials
 from tunewright.budgets.cost import CostEstimate
 from tunewright.checks.checklist import check as checklist
 from tunewright.design.round import Round
 from tunewright.design.round_file import declaration_data, from_data
-from tunewright.errors import DesignError, Misuse
+from tunewright.errors import DesignError, Misuse, NotFound
 from tunewright.execution.executors.local import Local
 from tunewright.execution.prepare import refused
 from tunewright.finding import Finding
@@ -24,7 +25,7 @@ from tunewright.search.halton import Halton
 from tunewright.store.results import Results
 
 _TRIALS = 20  # per setting
-_SHOWN = 5
+_NEWEST = 5
 RANK = {"warn": 0, "note": 1, "cannot_judge": 2, "ok": 3}
 
 
@@ -48,34 +49,36 @@ def propose_round(
         "nuisance": dict(nuisance or {}),
         "fixed": dict(fixed or {}),
     }
-    asked = from_data(data)
-    problems = refused(asked, place.project.workload())
+    if place.project.round_file(name).exists():
+        raise Misuse("mcp.round_exists", name=name, remedy=RunTrials(name))
+    proposed = from_data(data)
+    problems = refused(proposed, place.project.workload())
     if problems:
         raise DesignError.several(problems)
-    path = place.project.write(asked)
-    numbers = {"settings": len(asked.studies), "trials": asked.trials, "file": path.name}
+    path = place.project.write(proposed)
+    numbers = {"settings": len(proposed.studies), "trials": proposed.trials, "file": path.name}
     return Answer(
         tool="propose_round",
         verdict="proposed",
         sentence=said("mcp.proposed", name=name, **numbers),
         numbers=numbers,
         next={"tool": "dry_run", "arguments": {"round": name}},
-        detail=_shape(asked) if detail else None,
+        detail=_shape(proposed) if detail else None,
     )
 
 
-def _shape(asked: Round) -> dict[str, Any]:
+def _shape(round: Round) -> dict[str, Any]:
     roles = ("scientific", "nuisance", "fixed")
     return {
-        role: {n: declaration_data(d) for n, d in getattr(asked, role).items()} for role in roles
+        role: {n: declaration_data(d) for n, d in getattr(round, role).items()} for role in roles
     }
 
 
 def dry_run(place: Place, *, round: str, detail: bool = False) -> Answer:
     """What running a round would do and cost."""
-    asked = place.project.round(round)
+    described = place.project.round(round)
     slots = Local().slots
-    planned = plan(asked, place.project.workload(round=round), Halton(), slots)
+    planned = plan(described, place.project.workload(round=round), Halton(), slots)
     cost = planned.cost
     numbers = {
         "left": planned.left,
@@ -96,7 +99,7 @@ def dry_run(place: Place, *, round: str, detail: bool = False) -> Answer:
         numbers=numbers,
         next={"tool": step, "arguments": {"round": round}},
         detail={
-            "advice": [str(one) for one in planned.advice],
+            "advice": [str(remark) for remark in planned.advice],
             "first": planned.first,
             "cost": cost.to_data(),
         }
@@ -105,8 +108,8 @@ def dry_run(place: Place, *, round: str, detail: bool = False) -> Answer:
     )
 
 
-def _end(found: tuple[float, float] | None, end: int) -> float | None:
-    return None if found is None else _rounded(found[end])
+def _end(bounds: tuple[float, float] | None, end: int) -> float | None:
+    return None if bounds is None else _three_digits(bounds[end])
 
 
 def _money(cost: CostEstimate) -> dict[str, Any]:
@@ -114,27 +117,29 @@ def _money(cost: CostEstimate) -> dict[str, Any]:
     if cost.money is None or cost.price is None:
         return {}
     low, high = cost.money
-    money = {"low_money": _rounded(low), "high_money": _rounded(high)}
+    money = {"low_money": _three_digits(low), "high_money": _three_digits(high)}
     return {**money, "currency": cost.price.currency}
 
 
 def check(place: Place, *, round: str, detail: bool = False) -> Answer:
     """The checklist of a round: the most pressing answer, its error rate and its first action."""
     results = place.results(round)
-    findings = sorted(checklist(results), key=lambda one: RANK[one.verdict])
+    findings = sorted(checklist(results), key=lambda finding: RANK[finding.verdict])
     worst = findings[0]
     names: dict[str, list[str]] = {"warn": [], "note": []}
-    for one in findings:
-        if one.verdict in names and one.check not in names[one.verdict]:
-            names[one.verdict].append(one.check)
+    for finding in findings:
+        if finding.verdict in names and finding.check not in names[finding.verdict]:
+            names[finding.verdict].append(finding.check)
     numbers: dict[str, Any] = {
         "warnings": names["warn"],
         "notes": names["note"],
-        "not_judged": sum(one.verdict == "cannot_judge" for one in findings),
+        "not_judged": sum(finding.verdict == "cannot_judge" for finding in findings),
         "best": _best(results),
     }
     pressing = worst.verdict in ("warn", "note")
-    acting = [action for one in findings if one.verdict == "warn" for action in one.actions]
+    acting = [
+        action for finding in findings if finding.verdict == "warn" for action in finding.actions
+    ]
     calls = [call for action in acting if "tool" in (call := call_for(action))]
     advice = [str(call_for(action)["advice"]) for action in acting if not action.command]
     if advice:
@@ -147,12 +152,12 @@ def check(place: Place, *, round: str, detail: bool = False) -> Answer:
         numbers=numbers,
         error_rate=FALSE_ALARMS.get(worst.check) if pressing else None,
         next=following,
-        detail=[_finding(one) for one in findings] if detail else None,
+        detail=[_finding(finding) for finding in findings] if detail else None,
     )
 
 
-def _finding(one: Finding) -> dict[str, Any]:
-    return {**one.to_data(), "words": str(one.words)}
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {**finding.to_data(), "words": str(finding.words)}
 
 
 def next_(
@@ -172,14 +177,16 @@ def next_(
             next=call_for(steps[0].action) if steps else None,
         )
     chosen = proposals[take - 1]
-    numbers: dict[str, Any] = {"kinds": [one.kind for one in proposals], "take": take}
+    numbers: dict[str, Any] = {"kinds": [proposal.kind for proposal in proposals], "take": take}
     if chosen.round is not None:
         numbers |= {"round": chosen.round.name, "trials": chosen.round.trials}
         if write and chosen.round.name != results.round.name:
             place.project.write(chosen.round, str(chosen.reason), chosen.search)
             numbers["file"] = f"{chosen.round.name}.toml"
     actions = [call_for(action) for action in chosen.actions]
-    following = actions[0] if actions else None
+    # without a round and an action, the reason states what to change by hand
+    by_hand = {"advice": str(said("mcp.by_hand"))}
+    following = actions[0] if actions else by_hand
     unwritten = chosen.round is not None and chosen.round.name != results.round.name and not write
     if unwritten:
         given = {"round": round, "write": True, **({"take": take} if take > 1 else {})}
@@ -190,19 +197,22 @@ def next_(
         sentence=chosen.reason.text,
         numbers=numbers,
         next=following,
-        detail=[one.to_data() for one in proposals] if detail else None,
+        detail=[proposal.to_data() for proposal in proposals] if detail else None,
     )
 
 
 def history(place: Place, *, detail: bool = False) -> Answer:
     """The launch decisions, and the baseline that came of them."""
-    found = read_history(place.store)
-    last = found.launches[-1] if found.launches else None
+    try:
+        launches = read_history(place.store)
+    except NotFound:  # no store: nothing has run
+        return Answer(tool="history", verdict="none", sentence=said("mcp.history", launches=0))
+    last = launches.launches[-1] if launches.launches else None
     decision = {} if last is None else last.decision
-    rounds = [line.name for line in stores.rounds(place.store)][-_SHOWN:]
+    rounds = [line.name for line in stores.rounds(place.store)][-_NEWEST:]
     numbers = {
-        "launches": len(found.launches),
-        "baseline": None if found.baseline is None else str(found.baseline.place),
+        "launches": len(launches.launches),
+        "baseline": None if launches.baseline is None else str(launches.baseline.place),
         "last": None if last is None else str(last.candidate),
         "probability": decision.get("probability"),
         "gain": decision.get("shrunk_gain"),
@@ -215,37 +225,45 @@ def history(place: Place, *, detail: bool = False) -> Answer:
         numbers=numbers,
         error_rate=decision.get("false_launch_rate"),
         next={"tool": "check", "arguments": {"round": rounds[-1]}} if rounds else None,
-        detail=found.to_data() if detail else None,
+        detail=launches.to_data() if detail else None,
     )
 
 
 def why(place: Place, *, round: str, trial: int, detail: bool = False) -> Answer:
     """What became of one trial, and why."""
     results = place.results(round)
-    own = results.trial(trial)
-    ranked = [one.number for one in results.top()]
-    settings = list(own.configuration.items())[:12]
+    shown_trial = results.trial(trial)
+    ranked = [rival.number for rival in results.top()]
+    settings = list(shown_trial.configuration.items())[:12]
     numbers = {
-        "value": own.value,
-        "best_step": own.best_step,
+        "value": shown_trial.value,
+        "best_step": shown_trial.best_step,
         "rank": ranked.index(trial) + 1 if trial in ranked else None,
         "of": len(ranked),
-        "seconds": _rounded(own.seconds),
+        "seconds": _three_digits(shown_trial.seconds),
         "configuration": {
             name: shortened(value, 60) if isinstance(value, str) else value
             for name, value in settings
         },
     }
-    facts = {"trial": trial, "status": own.status, "reason": own.reason or said("mcp.no_reason")}
+    facts = {
+        "trial": trial,
+        "status": shown_trial.status,
+        "reason": shown_trial.reason or said("mcp.no_reason"),
+    }
     retry = {"command": f"tunewright run {round} --retry-failed"}
     look = {"tool": "check", "arguments": {"round": round}}
     return Answer(
         tool="why",
-        verdict=own.status,
+        verdict=shown_trial.status,
         sentence=said("mcp.why", **{**facts, "reason": str(facts["reason"])}),
         numbers=numbers,
-        next=retry if own.status == "failed" else look,
-        detail={"configuration": dict(own.configuration), "log": own.detail, "seed": own.seed}
+        next=retry if shown_trial.status == "failed" else look,
+        detail={
+            "configuration": dict(shown_trial.configuration),
+            "log": shown_trial.detail,
+            "seed": shown_trial.seed,
+        }
         if detail
         else None,
     )
@@ -257,5 +275,5 @@ def _best(results: Results) -> dict[str, Any] | None:
     return None
 
 
-def _rounded(hours: float) -> float:
+def _three_digits(hours: float) -> float:
     return float(f"{hours:.3g}")

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tunewright.diagnosis import diagnose as diagnosis
 from tunewright.errors import Misuse, NotFound
+from tunewright.execution.command import Command
 from tunewright.mcp import jobs
-from tunewright.mcp.answer import Answer, call_for, said, shortened
+from tunewright.mcp.answer import Answer, call_for, refused, said, shortened
 from tunewright.mcp.jobs import Job
 from tunewright.mcp.place import Place
 from tunewright.present.next_step import next_steps
+from tunewright.referee.referee import Referee, Terms, begin
 from tunewright.store.results import Results
 from tunewright.store.trial import ENDED
 
-_SHORT_S = 20.0  # for a command that trains nothing
+_LONGEST_WAIT_S = 50  # of one call: clients give up after a minute
+_NEWEST = 5  # decisions of a lineage that an answer without detail has
 
 
 def run(
@@ -32,15 +37,15 @@ def run(
     from tunewright.execution.prepare import ready
     from tunewright.search.halton import Halton
 
-    asked = place.project.round(round)
-    ready(asked, place.project.workload(round=round), Halton())
+    described = place.project.round(round)
+    ready(described, place.project.workload(round=round), Halton())
     place.refuse_if_spent()
     options: list[str] = []
     for name, value in (("trials", trials), ("max-hours", max_hours), ("workers", workers)):
         if value:
             options += [f"--{name}", str(value)]
     job = jobs.start(place.folder, "run", round, ["run", "--json", *options, "--", round])
-    return _started(job, "run", {"trials": asked.trials}, detail)
+    return _start_answer(job, "run", {"trials": described.trials}, detail)
 
 
 def launch(
@@ -49,6 +54,7 @@ def launch(
     round: str,
     baseline: str | None = None,
     times: int | None = None,
+    first: bool = False,
     detail: bool = False,
 ) -> Answer:
     """Start a launch of the round's best trial in a separate process."""
@@ -59,32 +65,110 @@ def launch(
         options.append(f"--baseline={baseline}")
     if times:
         options += ["--times", str(times)]
+    if first:
+        options.append("--first")
     job = jobs.start(place.folder, "launch", round, ["launch", "--json", *options, "--", round])
-    return _started(job, "launch", {}, detail)
+    return _start_answer(job, "launch", {}, detail)
 
 
-def judge(place: Place, *, action: str, change: str | None = None, detail: bool = False) -> Answer:
-    """Judge a change, audit or quote the lineage in a separate process; `status` reads it."""
-    if action != "status":
-        place.refuse_if_spent()
+def judge(
+    place: Place,
+    *,
+    action: str,
+    change: str | None = None,
+    protect: str | None = None,
+    detail: bool = False,
+) -> Answer:
+    """Begin a lineage, or judge a change, audit or quote it in a separate process."""
+    if action == "begin":
+        return _begin_lineage(place, protect, detail)
+    try:
+        lineage = Referee()
+    except NotFound as error:
+        begin = {"tool": "judge", "arguments": {"action": "begin"}}
+        return replace(refused("judge", error), next=begin)
+    if action == "status":
+        return _stands(lineage, detail)
+    if action == "history":
+        return _judgements(lineage, detail)
+    place.refuse_if_spent()
     options = [] if change is None or action != "try" else [f"--change={change}"]
     about = change or "the working tree" if action == "try" else action
     job = jobs.start(place.folder, "judge", about, ["judge", action, "--json", *options])
-    if action == "status":  # it trains nothing
-        jobs.wait(job, _SHORT_S)
-        return _ended(job, place, None, 0, detail)
-    return _started(job, "judge", {}, detail)
+    return _start_answer(job, "judge", {}, detail)
+
+
+_TRY = {"tool": "judge", "arguments": {"action": "try"}}
+
+
+def _begin_lineage(place: Place, protect: str | None, detail: bool) -> Answer:
+    """Begin a lineage with the project's own command: an agent names no program to run."""
+    workload = place.project.workload()
+    if not isinstance(workload.train, Command):
+        raise Misuse("mcp.judge_needs_command")
+    paths = tuple(path.strip() for path in (protect or "").split(",") if path.strip())
+    lineage = begin(workload.train, workload.objective, terms=Terms(protect=paths))
+    return _stands(lineage, detail, begun=True)
+
+
+def _stands(lineage: Referee, detail: bool, begun: bool = False) -> Answer:
+    """Where a lineage stands."""
+    stands = lineage.status()
+    numbers = {
+        "tried": stands.tried,
+        "kept": stands.kept,
+        "discarded": stands.discarded,
+        "undecided": stands.undecided,
+        "current": stands.current[:12],
+        "running_gain": stands.running_gain,
+        "sd": stands.sd,
+        "runs": stands.cost.runs,
+        "protect": list(stands.protect),
+    }
+    if stands.quote is not None:
+        numbers |= {"quoted_gain": stands.quote.gain, "interval": stands.quote.interval}
+    return Answer(
+        tool="judge",
+        verdict="begun" if begun else "answered",
+        sentence=said("mcp.judge_begun" if begun else "mcp.judge_stands", **numbers),
+        numbers=numbers,
+        next=_TRY,
+        detail=stands.to_data() if detail else None,
+    )
+
+
+def _judgements(lineage: Referee, detail: bool) -> Answer:
+    """The newest decisions of a lineage."""
+    decisions = lineage.history()
+    newest = [
+        {
+            "number": decision.number,
+            "verdict": decision.verdict,
+            "gain": float(f"{decision.expected_gain:.3g}"),
+            "runs": decision.runs,
+            "what": shortened(decision.summary, 40),
+        }
+        for decision in decisions[-_NEWEST:]
+    ]
+    return Answer(
+        tool="judge",
+        verdict="answered",
+        sentence=said("mcp.judge_history", decisions=len(decisions), newest=len(newest)),
+        numbers={"decisions": len(decisions), "newest": newest},
+        next=_TRY,
+        detail=[decision.to_data() for decision in decisions] if detail else None,
+    )
 
 
 def diagnose(place: Place, *, path: Path, detail: bool = False) -> Answer:
     """What the curves of any run say: the gravest answer, its error rate, its first action."""
-    found = diagnosis.diagnose(path)
-    pressing = [*found.of("warn"), *found.of("note")]
+    answers = diagnosis.diagnose(path)
+    pressing = [*answers.of("warn"), *answers.of("note")]
     numbers = {
-        "runs": len(found.runs),
-        "warnings": list(dict.fromkeys(one.question for one in found.of("warn"))),
-        "ok": len(found.of("ok")),
-        "cannot_judge": len(found.of("cannot_judge")),
+        "runs": len(answers.runs),
+        "warnings": list(dict.fromkeys(warning.question for warning in answers.of("warn"))),
+        "ok": len(answers.of("ok")),
+        "cannot_judge": len(answers.of("cannot_judge")),
     }
     first = pressing[0] if pressing else None
     rate = None if first is None else first.error_rate
@@ -93,22 +177,22 @@ def diagnose(place: Place, *, path: Path, detail: bool = False) -> Answer:
     about = {} if first is None else {"run": first.run, "headline": str(first.words.headline)}
     return Answer(
         tool="diagnose",
-        verdict=found.verdict,
+        verdict=answers.verdict,
         sentence=said(code, **about),
         numbers=numbers,
         error_rate=None if rate is None else rate.false_alarms,
         next=actions[0] if actions else None,
-        detail=found.to_data() if detail else None,
+        detail=answers.to_data() if detail else None,
     )
 
 
-def _started(job: Job, tool: str, numbers: Mapping[str, Any], detail: bool) -> Answer:
+def _start_answer(job: Job, tool: str, numbers: Mapping[str, Any], detail: bool) -> Answer:
     return Answer(
         tool=tool,
         verdict="started",
         sentence=said("mcp.started", kind=job.kind, about=job.about, handle=job.handle),
         numbers={**numbers, "handle": job.handle, "pid": job.pid},
-        next={"tool": "status", "arguments": {"handle": job.handle}},
+        next={"tool": "status", "arguments": {"handle": job.handle, "wait": _LONGEST_WAIT_S}},
         detail={"argv": list(job.argv)} if detail else None,
     )
 
@@ -119,6 +203,7 @@ def status(
     handle: str | None = None,
     round: str | None = None,
     since: int = 0,
+    wait: int = 0,
     detail: bool = False,
 ) -> Answer:
     """How far a round or a job is, and what it answered when it has ended."""
@@ -129,23 +214,25 @@ def status(
         if handle is None
         else jobs.find(place.folder, handle)
     )
+    if job is not None:
+        jobs.wait(job, min(wait, _LONGEST_WAIT_S))
     name = round if round is not None else job.about if job is not None else ""
     if job is not None and job.kind == "judge":
-        return _ended(job, place, None, since, detail)
+        return _status_answer(job, place, None, since, detail)
     try:
         results: Results | None = place.results(name)
     except NotFound:
         if job is None:
             raise
         results = None  # it has not begun yet
-    return _ended(job, place, results, since, detail)
+    return _status_answer(job, place, results, since, detail)
 
 
-def _ended(
+def _status_answer(
     job: Job | None, place: Place, results: Results | None, since: int, detail: bool
 ) -> Answer:
-    state = "none" if job is None else job.state(place.folder)
     envelope = None if job is None else job.envelope(place.folder)
+    state = "none" if job is None else job.state(place.folder)
     counts = {} if results is None else dict(results.counts)
     ended = sum(counts.get(status, 0) for status in ENDED)
     numbers: dict[str, Any] = {
@@ -161,22 +248,25 @@ def _ended(
     following: Mapping[str, Any] | None = None
     if state == "running":
         assert job is not None
-        following = {"tool": "status", "arguments": {"handle": job.handle, "since": ended}}
+        given = {"handle": job.handle, "since": ended, "wait": _LONGEST_WAIT_S}
+        following = {"tool": "status", "arguments": given}
     elif results is not None:
         steps = next_steps(results)
         following = call_for(steps[0].action) if steps else None
     error, rate = None, None
     sentence: str = said("mcp.status", verdict=verdict, ended=ended, counts=counts)
     if envelope is not None and not envelope.get("ok", False):
-        own = envelope.get("error") or {}
+        refusal = envelope.get("error") or {}
         known = ("code", "refusal")
-        error = {name: own[name] for name in known if name in own}
-        sentence, verdict = str(own.get("message", "")), "refused"
-        argv = (own.get("remedy") or {}).get("argv")
-        following = {"command": " ".join(argv)} if argv else following
+        error = {name: refusal[name] for name in known if name in refusal}
+        sentence, verdict = str(refusal.get("message", "")), "refused"
+        argv = (refusal.get("remedy") or {}).get("argv")
+        following = {"command": shlex.join(argv)} if argv else following
+        if refusal.get("code") == "launch.no_baseline" and job is not None:
+            following = {"tool": "launch", "arguments": {"round": job.about, "first": True}}
     elif envelope is not None and job is not None and job.kind != "run":
-        verdict, sentence, rate = _decided(job, envelope.get("data") or {}, numbers)
-        following = {"tool": "history", "arguments": {}}
+        verdict, sentence, rate = _decision(job, envelope.get("data") or {}, numbers)
+        following = {"tool": "history", "arguments": {}} if job.kind == "launch" else _TRY
     return Answer(
         tool="status",
         verdict=verdict,
@@ -196,7 +286,7 @@ def _verdict(state: str, results: Results | None) -> str:
     return "finished" if results is not None and not left else "stopped"
 
 
-def _decided(
+def _decision(
     job: Job, data: Mapping[str, Any], numbers: dict[str, Any]
 ) -> tuple[str, str, float | None]:
     """What a launch or a judge answered."""
@@ -207,16 +297,17 @@ def _decided(
         numbers["refusal"] = data.get("refusal")
         verdict = str(decision.get("verdict", "none"))
         facts = {"verdict": verdict, "about": job.about, "probability": decision.get("probability")}
-        return verdict, said("mcp.decided", **facts), decision.get("false_launch_rate")
+        return verdict, said("mcp.launched", **facts), decision.get("false_launch_rate")
     numbers.pop("counts")
     known = ("expected_gain", "gain", "interval", "chance_better", "runs", "sd", "running_gain")
     numbers |= {name: data[name] for name in (*known, "kept") if name in data}
     if "removals" in data:  # of an audit
-        numbers["removed"] = sum(one["verdict"] == "remove" for one in data["removals"])
+        numbers["removed"] = sum(removal["verdict"] == "remove" for removal in data["removals"])
         numbers["commit"] = str(data["commit"])[:12]
     verdict = str(data.get("verdict", "answered"))
     facts = {"verdict": verdict, "about": job.about, "probability": data.get("chance_better")}
-    return verdict, said("mcp.decided", **facts), None
+    facts |= {name: numbers.get(name) for name in ("gain", "interval", "removed")}
+    return verdict, said("mcp.judged", **facts), None
 
 
 def _log(job: Job | None, place: Place, envelope: Mapping[str, Any] | None) -> Any:

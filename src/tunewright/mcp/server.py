@@ -35,8 +35,10 @@ def made(folder: Path) -> Any:
     async def list_tools(context: Any, parameters: Any) -> types.ListToolsResult:
         del context, parameters
         tools = [
-            types.Tool(name=own.name, description=own.about, input_schema=schema_of(own.arguments))
-            for own in TOOLS.values()
+            types.Tool(
+                name=tool.name, description=tool.about, input_schema=schema_of(tool.arguments)
+            )
+            for tool in TOOLS.values()
         ]
         return types.ListToolsResult(tools=tools)
 

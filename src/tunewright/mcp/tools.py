@@ -62,6 +62,7 @@ TOOLS: Mapping[str, Tool] = {
             Argument("handle", "name", "What `run`, `launch` or `judge` answered."),
             Argument("round", "name", "The name of a round."),
             Argument("since", "count", "Ended trials that you know of already."),
+            Argument("wait", "count", "Seconds to wait for the end of a handle, at most 50."),
         ),
         _tool("check", rounds.check, _ROUND),
         _tool(
@@ -77,6 +78,7 @@ TOOLS: Mapping[str, Tool] = {
             _ROUND,
             Argument("baseline", "text", "ROUND, ROUND:7 or a trial's number."),
             Argument("times", "count", "Decide once, at so many runs each."),
+            Argument("first", "flag", "Without a rival: make the best trial the first baseline."),
         ),
         _tool(
             "judge",
@@ -84,11 +86,12 @@ TOOLS: Mapping[str, Tool] = {
             Argument(
                 "action",
                 "choice",
-                "try a change, audit the kept ones, status, quote the total gain.",
+                "begin once; try a change; status; history; quote the total gain; audit.",
                 needed=True,
-                choices=("try", "status", "audit", "quote"),
+                choices=("begin", "try", "status", "history", "quote", "audit"),
             ),
-            Argument("change", "text", "A commit; the working tree by default."),
+            Argument("change", "text", "Of try: a commit; the working tree by default."),
+            Argument("protect", "text", "Of begin: paths no change may touch, with commas."),
         ),
         _tool("history", rounds.history),
         _tool(
@@ -108,26 +111,26 @@ TOOLS: Mapping[str, Tool] = {
 
 def call(name: str, given: Any, folder: Path) -> Answer:
     """Answer a call; whatever goes wrong is a refusal with a code, never an exception."""
-    shown = str(name)[:60]
+    label = str(name)[:60]
     try:
         if name not in TOOLS:
-            raise Misuse("mcp.unknown_tool", tool=shown, known=list(TOOLS))
+            raise Misuse("mcp.unknown_tool", tool=label, known=list(TOOLS))
         tool = TOOLS[name]
-        arguments = checked(name, tool.arguments, given, folder)
-        detail = bool(arguments.pop("detail", False))
         with read_by("shell"):
             place = Place.of(folder)
+            arguments = checked(name, tool.arguments, given, place.folder)
+            detail = bool(arguments.pop("detail", False))
             with contextlib.chdir(place.folder):
                 answer = tool.answer(place, detail=detail, **arguments)
                 return place.with_cost(answer)
     except TunewrightError as error:
         with read_by("shell"):
-            return _with_cost(folder, refused(shown, error))
+            return _with_cost(folder, refused(label, error))
     except Exception as error:
         unforeseen = Misuse(
             "mcp.unforeseen", kind=type(error).__name__, text=shortened(f"{error}", 200)
         )
-        return replace(refused(shown, unforeseen), verdict="error")
+        return replace(refused(label, unforeseen), verdict="error")
 
 
 def _with_cost(folder: Path, answer: Answer) -> Answer:

@@ -14,10 +14,10 @@ from typing import Any
 from rich.console import Console
 
 import tunewright
-from tunewright.advice.proposal import searched_ranges, with_ranges
+from tunewright.advice.proposal import ranges_by_column, with_ranges
 from tunewright.budgets.spending import spending
 from tunewright.campaigns.campaign import Campaign, message_of
-from tunewright.campaigns.probe import skipped
+from tunewright.campaigns.probe import left_alone
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.checks.checklist import check
 from tunewright.costs.tune import spent_on
@@ -54,9 +54,9 @@ def whole(campaign: Campaign) -> Results:
     rounds = campaign.searched
     wide = campaign.of_kind("explore", "widen")
     base = wide[-1] if wide else rounds[0]
-    ranges = searched_ranges(base.round)
+    ranges = ranges_by_column(base.round)
     for other in rounds:
-        known = searched_ranges(other.round)
+        known = ranges_by_column(other.round)
         ranges = {c: r.hull(known[c]) if c in known else r for c, r in ranges.items()}
     # the step's own reason stands in the table above
     asked = replace(
@@ -128,7 +128,7 @@ def _found(campaign: Campaign) -> Iterator[Message]:
     alike = ranks_alike(campaign)
     if alike is not None:
         yield Message("campaign.lengths", {"says": str(alike.says)})
-    for line in skipped(campaign):
+    for line in left_alone(campaign):
         yield Message("campaign.left_out", {"what": str(line)})
 
 

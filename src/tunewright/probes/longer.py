@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from tunewright import snapshot
-from tunewright.advice.extend import lengthened
+from tunewright.advice.extend import changes_for_length
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
@@ -104,7 +104,9 @@ def longer(
     source = branching_point(results, chosen)
     more = steps + max(1, round(share * steps))
     each = _steps_each(chosen, steps)
-    moved = lengthened(chosen.configuration, results.meaning, old=steps * each, new=more * each)
+    moved = changes_for_length(
+        chosen.configuration, results.meaning, old=steps * each, new=more * each
+    )
     name = results.meaning.name("max_train_steps")
     changed = {n: v for n, v in chosen.configuration.items() if n not in moved.dropped}
     plan = _Plan(results, workload, source, chosen, times, watcher_of(progress, workload))

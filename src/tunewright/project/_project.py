@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from tunewright.actions import Advise, RunTrials
-from tunewright.advice.proposal import Proposal, next_name, renamed
+from tunewright.advice.proposal import Proposal, next_name, under_name
 from tunewright.budgets.file import FILE as BUDGET
 from tunewright.design.round import Round
 from tunewright.design.round_file import RoundFile, read_round_file, write_round
@@ -317,10 +317,8 @@ def named_freely(results: Results, free: str) -> list[Proposal]:
     from tunewright.advice.next_round import next_round
 
     return [
-        renamed(proposal, free)
-        if proposal.round and proposal.round.name != results.round.name
-        else proposal
-        for proposal in next_round(results)
+        under_name(one, free) if one.round and one.round.name != results.round.name else one
+        for one in next_round(results)
     ]
 
 

@@ -20,8 +20,8 @@ def _number_data(value: float) -> float | str:
     >>> _number_data(0.5), _number_data(float("inf"))
     (0.5, 'inf')
     """
-    own = float(value)
-    return own if math.isfinite(own) else str(own)
+    number = float(value)
+    return number if math.isfinite(number) else str(number)
 
 
 def _number_from(data: float | int | str) -> float:
@@ -46,13 +46,13 @@ def _curve_data(curve: Curve) -> dict[str, Any]:
 
 def _curve_hash(data: Mapping[str, Any]) -> str:
     """The hash of a curve's numbers: every bit of every value counts."""
-    made = hashlib.sha256()
-    made.update(np.array(data["steps"], dtype="<i8").tobytes())
+    digest = hashlib.sha256()
+    digest.update(np.array(data["steps"], dtype="<i8").tobytes())
     for name in ("values", "sd"):
-        numbers = [_number_from(one) for one in data.get(name, ())]
-        made.update(np.array(numbers, dtype="<f8").tobytes())
-    made.update(np.array(data.get("n", ()), dtype="<i8").tobytes())
-    return made.hexdigest()
+        numbers = [_number_from(number) for number in data.get(name, ())]
+        digest.update(np.array(numbers, dtype="<f8").tobytes())
+    digest.update(np.array(data.get("n", ()), dtype="<i8").tobytes())
+    return digest.hexdigest()
 
 
 def curves_data(curves: Mapping[str, Curve]) -> dict[str, Any]:
@@ -62,26 +62,28 @@ def curves_data(curves: Mapping[str, Curve]) -> dict[str, Any]:
 
 def curves_from(data: Mapping[str, Any]) -> Curves:
     """The curves of a trial as a receipt has them."""
-    found: dict[str, Curve] = {}
-    for name, own in data.items():
-        steps = np.array(own["steps"], dtype=np.int64)
-        values = np.array([_number_from(one) for one in own["values"]], dtype=np.float64)
-        found[name] = Curve(steps, values)
-        if "sd" in own and "n" in own:
-            sd = np.array([_number_from(one) for one in own["sd"]], dtype=np.float64)
-            found[name] = Curve(steps, values, sd, np.array(own["n"], dtype=np.int64))
-    return Curves([Batch(1, 0, packed(found))]) if found else Curves(())
+    curves: dict[str, Curve] = {}
+    for name, logged in data.items():
+        steps = np.array(logged["steps"], dtype=np.int64)
+        values = np.array([_number_from(number) for number in logged["values"]], dtype=np.float64)
+        curves[name] = Curve(steps, values)
+        if "sd" in logged and "n" in logged:
+            sd = np.array([_number_from(number) for number in logged["sd"]], dtype=np.float64)
+            curves[name] = Curve(steps, values, sd, np.array(logged["n"], dtype=np.int64))
+    return Curves([Batch(1, 0, packed(curves))]) if curves else Curves(())
 
 
 def broken_curves(trials: Iterable[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], str, bool]]:
     """(trial, metric, shorter) of every curve that contradicts its hash, length or last step."""
-    found = []
+    broken = []
     for trial in trials:
-        for metric, own in trial["curves"].items():
-            length = len(own["steps"])
-            shorter = length < own["points"]
-            last = own["steps"][-1] if length else None
-            same = length == own["points"] == len(own["values"]) and last == own["last_step"]
-            if not same or _curve_hash(own) != own["sha256"]:
-                found.append((trial, metric, shorter))
-    return found
+        for metric, logged in trial["curves"].items():
+            length = len(logged["steps"])
+            shorter = length < logged["points"]
+            last = logged["steps"][-1] if length else None
+            same = (
+                length == logged["points"] == len(logged["values"]) and last == logged["last_step"]
+            )
+            if not same or _curve_hash(logged) != logged["sha256"]:
+                broken.append((trial, metric, shorter))
+    return broken

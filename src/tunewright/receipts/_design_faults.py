@@ -32,16 +32,16 @@ def unequal_tuning(data: Mapping[str, Any], results: Results) -> Seen:
         if arms[most] >= _UNEQUAL * arms[fewest] and arms[most] - arms[fewest] >= _FEWEST_MORE:
             yield {"most": most, "trials": arms[most], "fewest": fewest, "rival": arms[fewest]}
     for launch in data["launches"]:
-        baseline, asked = launch["baseline"], launch["decision"]
-        if baseline is None or asked.get("claim") != "feature":
+        baseline, decision = launch["baseline"], launch["decision"]
+        if baseline is None or decision.get("claim") != "feature":
             continue
         other = data["other_rounds"].get(baseline["round"])
         if other is None or launch["candidate"]["round"] != results.round.name:
             continue
         theirs = max(other["ended"].values(), default=0)
-        own = max(arms.values(), default=0)
-        if own >= _RIVAL_TRIALS * theirs and own - theirs >= _FEWEST_MORE:
-            facts = {"trials": own, "rival": theirs}
+        ours = max(arms.values(), default=0)
+        if ours >= _RIVAL_TRIALS * theirs and ours - theirs >= _FEWEST_MORE:
+            facts = {"trials": ours, "rival": theirs}
             yield {"most": results.round.name, "fewest": baseline["round"], **facts}
 
 
@@ -54,9 +54,9 @@ def seed_tuned(data: Mapping[str, Any], results: Results) -> Seen:
     for trial in results.recorded:
         if trial.index is None and trial.origin is None:
             same[repr(sorted(trial.configuration.items()))].append(trial)
-    for own in same.values():
-        if len(own) >= _SAME_AGAIN and len({trial.seed for trial in own}) == len(own):
-            yield {"name": "", "times": len(own), "trials": [trial.number for trial in own]}
+    for trials in same.values():
+        if len(trials) >= _SAME_AGAIN and len({trial.seed for trial in trials}) == len(trials):
+            yield {"name": "", "times": len(trials), "trials": [trial.number for trial in trials]}
 
 
 def steps_tuned(data: Mapping[str, Any], results: Results) -> Seen:
@@ -89,8 +89,8 @@ def narrowed_rival(data: Mapping[str, Any], results: Results) -> Seen:
         if other is None or launch["candidate"]["round"] != results.round.name:
             continue
         theirs = from_data(other["round"])
-        own = results.studies[0].space
-        yield from _narrower(own, theirs.studies[0].space, results.round.name, theirs.name)
+        space = results.studies[0].space
+        yield from _narrower(space, theirs.studies[0].space, results.round.name, theirs.name)
 
 
 def _narrower(
@@ -122,8 +122,8 @@ def split_differs(data: Mapping[str, Any], results: Results) -> Seen:
         if len(values) > 1 and name not in results.round.names:
             yield {"name": name, "by": "report"}
     seeds = {results.round.name: results.round.seed}
-    seeds |= {one.round.name: one.round.seed for one in results.earlier}
-    seeds |= {name: one["round"]["seed"] for name, one in data["other_rounds"].items()}
+    seeds |= {before.round.name: before.round.seed for before in results.earlier}
+    seeds |= {name: other["round"]["seed"] for name, other in data["other_rounds"].items()}
     for launch in data["launches"]:
         if launch["baseline"] is None or launch["decision"].get("method") == "paired by split":
             continue
@@ -135,9 +135,9 @@ def split_differs(data: Mapping[str, Any], results: Results) -> Seen:
 
 def _values(results: Results, name: str) -> int:
     """How many values of a hyperparameter the round's trials had."""
-    found = {
+    values = {
         float(value) if is_number(value) else repr(value)
         for trial in results.recorded
         if (value := trial.configuration.get(name)) is not None
     }
-    return len(found)
+    return len(values)

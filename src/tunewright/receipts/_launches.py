@@ -48,11 +48,11 @@ def other_rounds(
 ) -> dict[str, dict[str, Any]]:
     """Other rounds in these decisions: the trials that were compared, and what was spent."""
     wanted: dict[str, set[int]] = {}
-    for one in launches:
-        for place in (one.candidate, one.baseline):
+    for launch in launches:
+        for place in (launch.candidate, launch.baseline):
             if place is not None and place.round and place.round not in known:
                 wanted.setdefault(place.round, set()).add(place.trial)
-    found = {}
+    others = {}
     for name, numbers in wanted.items():
         results = store.results(name)
         ended: dict[str, int] = {}
@@ -64,8 +64,8 @@ def other_rounds(
             waiting=(),
             recorded_repeats=tuple(t for t in results.recorded_repeats if t.parent in numbers),
         )
-        found[name] = {**round_data(some), "ended": ended}
-    return found
+        others[name] = {**round_data(some), "ended": ended}
+    return others
 
 
 def derived_again(
@@ -76,22 +76,22 @@ def derived_again(
     None: it cannot be derived again (a first baseline, a comparison by split, an older record).
     """
     decision = data["decision"]
-    asked = decision.get(RECORDED)
-    if asked is None or data["baseline"] is None or decision.get("method") == BY_SPLIT:
+    terms = decision.get(RECORDED)
+    if terms is None or data["baseline"] is None or decision.get("method") == BY_SPLIT:
         return None
-    question = question_from(asked)
+    question = question_from(terms)
     arms = []
     for which, count, skip in zip(
-        ("candidate", "baseline"), asked["runs"], (0, asked["skip"]), strict=True
+        ("candidate", "baseline"), terms["runs"], (0, terms["skip"]), strict=True
     ):
         place = data[which]
         if place["round"] not in rounds:
             return None
-        own = rounds[place["round"]].with_objective(objective_from(asked["objective"]))
-        if all(trial.number != place["trial"] for trial in own.recorded):
+        results = rounds[place["round"]].with_objective(objective_from(terms["objective"]))
+        if all(trial.number != place["trial"] for trial in results.recorded):
             return {"trial": (f"{place['round']} trial {place['trial']}", None)}
-        runs = own.repeats(place["trial"])[skip : skip + count]
-        arms.append(Repeats(own.trial(place["trial"]), runs, own))
+        runs = results.repeats(place["trial"])[skip : skip + count]
+        arms.append(Repeats(results.trial(place["trial"]), runs, results))
     if question.terms.deterministic or all(arm.deterministic for arm in arms):
         from tunewright.launches.looks import exact_arm
 
@@ -105,25 +105,29 @@ def derived_again(
     }
 
 
-def same(one: Any, other: Any, tolerance: float = 1e-9) -> bool:
+def same(recorded: Any, now: Any, tolerance: float = 1e-9) -> bool:
     """Whether two pieces of plain data are equal; numbers to a relative 1e-9.
 
     >>> same({"p": 0.1 + 0.2}, {"p": 0.3}), same([1], [2]), same(None, 0)
     (True, False, False)
     """
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        if one != one or other != other:
-            return one != one and other != other
-        return one == other or abs(one - other) <= tolerance * max(1.0, abs(one), abs(other))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(one[k], other[k], tolerance) for k in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(
-            same(a, b, tolerance) for a, b in zip(one, other, strict=True)
+    if isinstance(recorded, bool) or isinstance(now, bool):
+        return recorded is now
+    if isinstance(recorded, int | float) and isinstance(now, int | float):
+        if recorded != recorded or now != now:
+            return recorded != recorded and now != now
+        return recorded == now or abs(recorded - now) <= tolerance * max(
+            1.0, abs(recorded), abs(now)
         )
-    return bool(one == other)
+    if isinstance(recorded, Mapping) and isinstance(now, Mapping):
+        return recorded.keys() == now.keys() and all(
+            same(recorded[k], now[k], tolerance) for k in recorded
+        )
+    if isinstance(recorded, list | tuple) and isinstance(now, list | tuple):
+        return len(recorded) == len(now) and all(
+            same(a, b, tolerance) for a, b in zip(recorded, now, strict=True)
+        )
+    return bool(recorded == now)
 
 
 __all__ = ["DERIVED", "Place", "about", "derived_again", "launch_data", "other_rounds", "same"]

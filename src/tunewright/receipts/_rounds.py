@@ -39,12 +39,12 @@ def round_data(results: Results) -> dict[str, Any]:
         "imported": results.imported,
         "trials": [
             *(map(trial_data, results.recorded, results.rows)),
-            *(trial_data(own, own) for own in results.waiting),
+            *(trial_data(trial, trial) for trial in results.waiting),
         ],
         "repeats": [
-            {**trial_data(own, own), "repeat": count}
+            {**trial_data(repeat, repeat), "repeat": count}
             for trial in results.rows
-            for count, own in enumerate(results.repeats(trial), start=1)
+            for count, repeat in enumerate(results.repeats(trial), start=1)
         ],
         "notes": [note if isinstance(note, str) else note.to_data() for note in results.notes],
     }
@@ -84,10 +84,10 @@ def origins_data(results: Results) -> dict[str, Any]:
     alike = _same_commits(results)
     kept: dict[str, Any] = {}
     of: dict[str, str] = {}
-    for identity, own in results.origins.items():
-        data = {k: v for k, v in asdict(own).items() if k not in _LEFT_OUT}
-        data["compared_as"] = alike.get(own.commit, own.commit)
-        key = hashlib.sha256(own.payload.encode()).hexdigest()[:16]
+    for identity, provenance in results.origins.items():
+        data = {k: v for k, v in asdict(provenance).items() if k not in _LEFT_OUT}
+        data["compared_as"] = alike.get(provenance.commit, provenance.commit)
+        key = hashlib.sha256(provenance.payload.encode()).hexdigest()[:16]
         kept[key] = data
         of[str(identity)] = key
     return {"provenance": kept, "of": of}
@@ -96,16 +96,18 @@ def origins_data(results: Results) -> dict[str, Any]:
 def origins_from(data: Mapping[str, Any]) -> dict[int, Provenance]:
     """The provenance of each trial by its identity."""
     names = {field.name for field in fields(Provenance)}
-    made: dict[str, Provenance] = {}
-    for key, own in data["provenance"].items():
+    provenances: dict[str, Provenance] = {}
+    for key, recorded in data["provenance"].items():
         given = {
-            name: tuple(one) if isinstance(one, list) else one
-            for name, one in own.items()
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in recorded.items()
             if name in names
         }
         folder = f"recorded:{key}"  # no folder of this machine
-        made[key] = Provenance(**{**given, "folder": folder, "commit": own["compared_as"]})
-    return {int(identity): made[key] for identity, key in data["of"].items()}
+        provenances[key] = Provenance(
+            **{**given, "folder": folder, "commit": recorded["compared_as"]}
+        )
+    return {int(identity): provenances[key] for identity, key in data["of"].items()}
 
 
 def _same_commits(results: Results) -> dict[str, str]:
@@ -113,13 +115,13 @@ def _same_commits(results: Results) -> dict[str, str]:
 
     Only the machine with the repository can tell; the receipt carries its answer.
     """
-    commits = [own.commit for own in results.origins.values() if own.commit]
+    commits = [provenance.commit for provenance in results.origins.values() if provenance.commit]
     if len(set(commits)) < 2:
         return {}
     for finding in same_code(results):
         evidence = finding.evidence
         if isinstance(evidence, SameCodeEvidence) and any(
-            one.part == "commit" for one in evidence.differences
+            difference.part == "commit" for difference in evidence.differences
         ):
             return {}
     return dict.fromkeys(commits, commits[0])
@@ -129,18 +131,18 @@ def results_from(
     data: Mapping[str, Any], origins: Mapping[int, Provenance], earlier: tuple[Results, ...] = ()
 ) -> Results:
     """The results that a receipt's round means; repeats of a trial that is gone are left out."""
-    there = {one["number"] for one in data["trials"]}
+    there = {trial["number"] for trial in data["trials"]}
     return Results(
         round=from_data(data["round"]),
         objective=objective_from(data["objective"]),
         meaning=meaning_from(data["meaning"]),
-        recorded=tuple(_trial_from(one) for one in data["trials"]),
+        recorded=tuple(_trial_from(trial) for trial in data["trials"]),
         recorded_repeats=tuple(
-            _trial_from(one) for one in data["repeats"] if one["parent"] in there
+            _trial_from(repeat) for repeat in data["repeats"] if repeat["parent"] in there
         ),
         search=data["search"],
         imported=data["imported"],
-        notes=tuple(_note(one) for one in data["notes"]),
+        notes=tuple(_note(note) for note in data["notes"]),
         origins=origins,
         earlier=earlier,
     )
@@ -149,4 +151,4 @@ def results_from(
 def _note(data: Any) -> str | Message:
     if isinstance(data, str):
         return data
-    return Message(data["code"], {name: one for name, one in data.items() if name != "code"})
+    return Message(data["code"], {name: fact for name, fact in data.items() if name != "code"})

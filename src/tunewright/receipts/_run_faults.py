@@ -21,7 +21,7 @@ _SHORT = 0.9  # of the steps of like trials: a completed trial that ended earlie
 _STILL_HIGH = 0.35  # of the peak: a schedule at its end is lower
 _STILL_FALLING = 0.08  # lost over the last tenth of training
 _TAIL = 0.1
-_SHOWN = 20
+_MOST_LISTED = 20
 _CODE = ("source files", "commit", "uncommitted changes")
 Seen = Iterator[Mapping[str, Any]]
 
@@ -33,12 +33,12 @@ def truncated_curve(data: Mapping[str, Any], results: Results) -> Seen:
         if shorter:
             yield {"trial": _name(cut), "metric": metric, "points": cut["curves"][metric]["points"]}
     metric = results.objective.metric
-    own = [t for t in results.recorded if t.status == "completed" and t.origin is None]
-    share = {trial.number: _share(trial, metric) for trial in own}
+    completed = [t for t in results.recorded if t.status == "completed" and t.origin is None]
+    share = {trial.number: _share(trial, metric) for trial in completed}
     known = [value for value in share.values() if value is not None]
     if len(known) < _FEWEST or float(np.median(known)) < _SHORT:
         return
-    for trial in own:
+    for trial in completed:
         value = share[trial.number]
         if value is not None and value < _SHORT * float(np.median(known)):
             curve = trial.curves.only(metric)
@@ -51,13 +51,13 @@ def truncated_curve(data: Mapping[str, Any], results: Results) -> Seen:
 
 def _share(trial: Trial, metric: str) -> float | None:
     """How far the objective was logged, as a share of what else the trial logged."""
-    own = trial.curves.only(metric)
+    objective = trial.curves.only(metric)
     others = [
         len_ for name in trial.curves if name != metric if (len_ := _last(trial.curves[name]))
     ]
-    if own is None or len(own) < 1 or not others:
+    if objective is None or len(objective) < 1 or not others:
         return None
-    return _last(own) / max(others)
+    return _last(objective) / max(others)
 
 
 def _last(curve: Curve) -> int:
@@ -75,9 +75,9 @@ def mid_decay(data: Mapping[str, Any], results: Results) -> Seen:
         if last:
             ended[trial.configuration.get(length)].append((trial, last))
     early = []
-    for own in ended.values():
-        whole = max(last for _, last in own)
-        early += [trial for trial, last in own if last < _SHORT * whole]
+    for alike in ended.values():
+        whole = max(last for _, last in alike)
+        early += [trial for trial, last in alike if last < _SHORT * whole]
     rate = results.meaning.name("learning_rate")
     falling = [trial for trial in runs if _mid_fall(trial.curves.only(rate))]
     if early:
@@ -103,8 +103,12 @@ def _mid_fall(curve: Curve | None) -> bool:
 def best_of_history(data: Mapping[str, Any], results: Results) -> Seen:
     """A decision that counts the selected trial's own value, or values that no repeat has."""
     rounds = {results.round.name: [*data["trials"], *data["repeats"]]}
-    rounds |= {one["round"]["name"]: [*one["trials"], *one["repeats"]] for one in data["earlier"]}
-    rounds |= {n: [*one["trials"], *one["repeats"]] for n, one in data["other_rounds"].items()}
+    rounds |= {
+        round["round"]["name"]: [*round["trials"], *round["repeats"]] for round in data["earlier"]
+    }
+    rounds |= {
+        n: [*round["trials"], *round["repeats"]] for n, round in data["other_rounds"].items()
+    }
     for launch in data["launches"]:
         decision = launch["decision"]
         if decision.get("deterministic") or decision.get("method") in ("paired by split", "none"):
@@ -118,10 +122,10 @@ def best_of_history(data: Mapping[str, Any], results: Results) -> Seen:
             place = launch[which]
             if place["round"] not in rounds:
                 continue
-            own = rounds[place["round"]]
-            repeats = [t["value"] for t in own if t["parent"] == place["trial"]]
+            trials = rounds[place["round"]]
+            repeats = [t["value"] for t in trials if t["parent"] == place["trial"]]
             chosen = [
-                t["value"] for t in own if t["number"] == place["trial"] and not t.get("origin")
+                t["value"] for t in trials if t["number"] == place["trial"] and not t.get("origin")
             ]
             for value in decision.get(f"{which}_values") or ():
                 if not _near(value, repeats):
@@ -131,12 +135,14 @@ def best_of_history(data: Mapping[str, Any], results: Results) -> Seen:
 
 
 def _near(value: float, known: Sequence[float | None]) -> bool:
-    return any(one is not None and abs(one - value) <= 1e-9 * max(1.0, abs(one)) for one in known)
+    return any(
+        other is not None and abs(other - value) <= 1e-9 * max(1.0, abs(other)) for other in known
+    )
 
 
 def test_peeking(data: Mapping[str, Any], results: Results) -> Seen:
     """Several trials measured on the test set, or an objective that is the test set's."""
-    looked = dict.fromkeys((one["trial"], one["number"]) for one in data["looks"])
+    looked = dict.fromkeys((look["trial"], look["number"]) for look in data["looks"])
     if len(looked) > 1:
         yield {"by": "looks", "looks": len(data["looks"]), "trials": [n for _, n in looked]}
     words = re.split(r"[^a-z0-9]+", results.objective.metric.lower())
@@ -150,33 +156,37 @@ def dropped_failures(data: Mapping[str, Any], results: Results) -> Seen:
     if not results.imported:
         missing = sorted(set(range(max(numbers, default=-1) + 1)) - numbers)
         if missing:
-            yield {"missing": missing[:_SHOWN], "of": "trials"}
+            yield {"missing": missing[:_MOST_LISTED], "of": "trials"}
     declared = results.round.trials
     if numbers and not results.imported and max(numbers) + 1 < declared:
-        yield {"missing": list(range(max(numbers) + 1, declared))[:_SHOWN], "of": "trials"}
+        yield {"missing": list(range(max(numbers) + 1, declared))[:_MOST_LISTED], "of": "trials"}
     if results.imported:
         return
     by_parent: dict[int, set[int]] = defaultdict(set)
-    for one in data["repeats"]:
-        by_parent[one["parent"]].add(one["seed"])
+    for repeat in data["repeats"]:
+        by_parent[repeat["parent"]].add(repeat["seed"])
     for parent, seeds in by_parent.items():
         known = {repeat_seed(results.round.seed, k): k for k in range(1, 2 * len(seeds) + 20)}
         counts = {known[seed] for seed in seeds if seed in known}
         if len(counts) != len(seeds):
             continue  # seeds that are not ours: of another store
-        gone = sorted(set(range(1, max(counts) + 1)) - counts)
-        if gone:
-            yield {"missing": gone[:_SHOWN], "of": "repeats", "trial": parent}
+        missing = sorted(set(range(1, max(counts) + 1)) - counts)
+        if missing:
+            yield {"missing": missing[:_MOST_LISTED], "of": "repeats", "trial": parent}
 
 
 def changed_code(data: Mapping[str, Any], results: Results) -> Seen:
     """Trials that ran different source files, commits or uncommitted changes."""
     for finding in same_code(results):
         evidence = finding.evidence
-        for one in evidence.differences if isinstance(evidence, SameCodeEvidence) else ():
-            if one.part in _CODE:
-                odd = one.groups[-1]
-                yield {"part": one.part, "files": list(one.files)[:5], "trials": list(odd.trials)}
+        for difference in evidence.differences if isinstance(evidence, SameCodeEvidence) else ():
+            if difference.part in _CODE:
+                odd = difference.groups[-1]
+                yield {
+                    "part": difference.part,
+                    "files": list(difference.files)[:5],
+                    "trials": list(odd.trials),
+                }
 
 
 def reused_seeds(data: Mapping[str, Any], results: Results) -> Seen:
@@ -190,15 +200,15 @@ def reused_seeds(data: Mapping[str, Any], results: Results) -> Seen:
     for again in results.recorded_repeats:
         if again.parent is not None:
             groups["repeats", again.parent].append(again)
-    for (of, key), own in groups.items():
-        shared = _shared([trial.seed for trial in own])
+    for (of, key), runs in groups.items():
+        shared = _shared([trial.seed for trial in runs])
         if shared:
-            odd = [trial for trial in own if trial.seed in shared]
+            odd = [trial for trial in runs if trial.seed in shared]
             yield {"of": of, "by": "seed", "trials": _numbers(odd), "about": key}
     if results.meaning.deterministic:
         return
-    for (of, key), own in groups.items():
-        if of == "repeats" and _alike(own, results.objective.metric):
+    for (of, key), runs in groups.items():
+        if of == "repeats" and _alike(runs, results.objective.metric):
             yield {"of": of, "by": "curve", "trials": [key], "about": key}
 
 
@@ -222,8 +232,8 @@ def _alike(repeats: Sequence[Trial], metric: str) -> bool:
 
 def _numbers(trials: Sequence[Trial]) -> list[int]:
     """Their numbers; of repeats, those of the trials they repeat."""
-    found = [t.number if t.number is not None else t.parent for t in trials]
-    return [number for number in dict.fromkeys(found) if number is not None][:_SHOWN]
+    numbers = [t.number if t.number is not None else t.parent for t in trials]
+    return [number for number in dict.fromkeys(numbers) if number is not None][:_MOST_LISTED]
 
 
 def _name(trial: Mapping[str, Any]) -> Any:

@@ -50,9 +50,9 @@ def receipt(store: str | os.PathLike[str] | Results, round: str = "") -> dict[st
     ('rates', 8, ['counts', 'hours', 'setting', 'study', 'trials'])
     """
     if isinstance(store, Results):
-        return _made(store, None)
+        return _contents(store, None)
     with Store.open(store, create=False) as opened:
-        return _made(with_earlier(opened, round), opened)
+        return _contents(with_earlier(opened, round), opened)
 
 
 def write(
@@ -94,13 +94,13 @@ def seal(data: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _made(results: Results, store: Store | None) -> dict[str, Any]:
+def _contents(results: Results, store: Store | None) -> dict[str, Any]:
     origins = origins_data(results)
     body = round_data(results)
-    earlier = [round_data(one) for one in results.earlier]
+    earlier = [round_data(round) for round in results.earlier]
     launches = [] if store is None else store.launches()
-    names = {results.round.name, *(one.round.name for one in results.earlier)}
-    own = [one for one in launches if about(one, names)]
+    names = {results.round.name, *(before.round.name for before in results.earlier)}
+    about_it = [launch for launch in launches if about(launch, names)]
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -113,16 +113,16 @@ def _made(results: Results, store: Store | None) -> dict[str, Any]:
         "budget": _budget(store),
         "seeds": {
             "round": results.round.seed,
-            "earlier": [one.round.seed for one in results.earlier],
+            "earlier": [before.round.seed for before in results.earlier],
         },
         "looks": [] if store is None else _looks(store, results),
-        "launches": [launch_data(one) for one in own],
-        "other_rounds": {} if store is None else other_rounds(store, own, names),
+        "launches": [launch_data(launch) for launch in about_it],
+        "other_rounds": {} if store is None else other_rounds(store, about_it, names),
         "error_rates": dict(ERROR_RATES),
     }
     data = _portable(data)
     read = as_results(data)
-    data["findings"] = [one.to_data() for one in check(read)]
+    data["findings"] = [finding.to_data() for finding in check(read)]
     data["findings"] = _portable(data["findings"])
     data["only_here"] = _portable(_only_here(results, data["findings"]))
     return {**data, SEAL: seal(data)}
@@ -131,22 +131,22 @@ def _made(results: Results, store: Store | None) -> dict[str, Any]:
 def as_results(data: dict[str, Any]) -> Results:
     """The results that a receipt means, with the rounds that were joined."""
     origins = origins_from(data["origins"])
-    earlier = tuple(results_from(one, origins) for one in data["earlier"])
+    earlier = tuple(results_from(round, origins) for round in data["earlier"])
     return results_from(data, origins, earlier)
 
 
 def rounds_of(data: dict[str, Any], results: Results) -> dict[str, Results]:
     """Every round of a receipt by its name, each alone: as its launches name trials."""
-    own = replace(
+    alone = replace(
         results,
         recorded=tuple(t for t in results.recorded if t.origin is None),
         earlier=(),
     )
-    found = {own.round.name: own}
-    found |= {one.round.name: one for one in results.earlier}
+    rounds = {alone.round.name: alone}
+    rounds |= {before.round.name: before for before in results.earlier}
     for name, other in data["other_rounds"].items():
-        found[name] = results_from(other, {})
-    return found
+        rounds[name] = results_from(other, {})
+    return rounds
 
 
 def _portable(data: Any) -> Any:
@@ -156,23 +156,23 @@ def _portable(data: Any) -> Any:
 
 def _arms(results: Results) -> list[dict[str, Any]]:
     """What each setting of the scientific hyperparameters was given."""
-    found = []
+    arms = []
     for study in results.studies:
-        own = [trial for trial in results.of(study) if trial.origin is None]
+        trials = [trial for trial in results.of(study) if trial.origin is None]
         counts: dict[str, int] = {}
-        for trial in own:
+        for trial in trials:
             counts[trial.status] = counts.get(trial.status, 0) + 1
-        hours = sum(trial.seconds for trial in own) / 3600
-        found.append(
+        hours = sum(trial.seconds for trial in trials) / 3600
+        arms.append(
             {
                 "study": study.number,
                 "setting": study.label,
-                "trials": sum(trial.ended for trial in own),
+                "trials": sum(trial.ended for trial in trials),
                 "counts": counts,
                 "hours": hours,
             }
         )
-    return found
+    return arms
 
 
 def _budget(store: Store | None) -> Any:
@@ -186,25 +186,29 @@ def _looks(store: Store, results: Results) -> list[dict[str, Any]]:
         program = store.round(results.round.name).command
     except NotFound:
         program = ""
-    own = {trial.identity for trial in results.recorded}
-    looked = [one for one in store.evaluations() if one.look]
-    return [_look(one) for one in looked if one.workload == program or one.trial in own]
+    trials = {trial.identity for trial in results.recorded}
+    looked = [evaluation for evaluation in store.evaluations() if evaluation.look]
+    return [
+        _look(evaluation)
+        for evaluation in looked
+        if evaluation.workload == program or evaluation.trial in trials
+    ]
 
 
-def _look(one: Evaluation) -> dict[str, Any]:
-    data = asdict(one)
-    return {**data, "when": None if one.when is None else one.when.isoformat()}
+def _look(evaluation: Evaluation) -> dict[str, Any]:
+    data = asdict(evaluation)
+    return {**data, "when": None if evaluation.when is None else evaluation.when.isoformat()}
 
 
 def _only_here(results: Results, portable: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Verdicts that this machine reaches and another cannot: they read the program's files."""
     if not results.origins:
         return []  # nothing is known of the program's files here either
-    known = {(one["check"], one["about"]): one["verdict"] for one in portable}
+    known = {(finding["check"], finding["about"]): finding["verdict"] for finding in portable}
     return [
-        {"check": one.check, "about": one.about, "verdict": one.verdict}
-        for one in check(results)
-        if known.get((one.check, one.about)) != one.verdict
+        {"check": finding.check, "about": finding.about, "verdict": finding.verdict}
+        for finding in check(results)
+        if known.get((finding.check, finding.about)) != finding.verdict
     ]
 
 

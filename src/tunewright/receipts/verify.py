@@ -73,7 +73,7 @@ class Verified(Facts):
     @property
     def headline(self) -> Text:
         """Can this be trusted? The answer in at most twelve words."""
-        kinds = list(dict.fromkeys(one.kind for one in self.malpractice))
+        kinds = list(dict.fromkeys(fault.kind for fault in self.malpractice))
         facts = {"ok": self.ok, "kinds": kinds, "disagreements": len(self.disagreements)}
         return Message("receipt.headline", facts).text
 
@@ -122,31 +122,31 @@ def verify(given: str | os.PathLike[str] | Mapping[str, Any]) -> Verified:
     """
     data = dict(given) if isinstance(given, Mapping) else read(given)
     try:
-        return _verified(data)
+        return _verify(data)
     except TunewrightError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        shown = f"{type(error).__name__}: {error}"
-        raise DesignError("receipt.wrong_field", reason=shown) from None
+        problem = f"{type(error).__name__}: {error}"
+        raise DesignError("receipt.wrong_field", reason=problem) from None
 
 
-def _verified(data: dict[str, Any]) -> Verified:
+def _verify(data: dict[str, Any]) -> Verified:
     results = as_results(data)
     disagreements = [*_seal(data), *_curves(data), *_values(data, results)]
-    now = finite(plain([one.to_data() for one in check(results)]))
+    now = finite(plain([finding.to_data() for finding in check(results)]))
     disagreements += _findings(data["findings"], now)
     rounds = rounds_of(data, results)
-    derived = [derived_again(one, rounds) for one in data["launches"]]
+    derived = [derived_again(launch, rounds) for launch in data["launches"]]
     for launch, differs in zip(data["launches"], derived, strict=True):
-        for name, (recorded, found) in (differs or {}).items():
+        for name, (recorded, now_found) in (differs or {}).items():
             about = f"launch {launch['key']} {name}"
-            disagreements.append(Disagreement("launch", about, recorded, found))
+            disagreements.append(Disagreement("launch", about, recorded, now_found))
     return Verified(
         round=results.round.name,
         trials=len(data["trials"]) + len(data["repeats"]),
         findings=len(now),
-        launches=sum(one is not None for one in derived),
-        not_derived=sum(one is None for one in derived),
+        launches=sum(differs is not None for differs in derived),
+        not_derived=sum(differs is None for differs in derived),
         disagreements=tuple(disagreements),
         malpractice=tuple(malpractice(data, results)),
     )
@@ -162,33 +162,35 @@ def _curves(data: Mapping[str, Any]) -> Iterator[Disagreement]:
     rounds = [data, *data["earlier"], *data["other_rounds"].values()]
     for round in rounds:
         for trial, metric, _ in broken_curves([*round["trials"], *round["repeats"]]):
-            own = trial["curves"][metric]
+            logged = trial["curves"][metric]
             about = f"{round['round']['name']} trial {_name(trial)} {metric}"
-            yield Disagreement("curve", about, own["points"], len(own["values"]))
+            yield Disagreement("curve", about, logged["points"], len(logged["values"]))
 
 
 def _values(data: Mapping[str, Any], results: Results) -> Iterator[Disagreement]:
     """Values, statuses and best steps, judged again from the curves."""
-    judged = {own.identity: own for own in results.trials if own.identity}
-    numbered = {own.number: own for own in results.trials}
-    for own in data["trials"]:
-        now = judged.get(own["identity"]) or numbered[own["number"]]
-        recorded = [own["status"], own["value"], own["best_step"]]
+    judged = {trial.identity: trial for trial in results.trials if trial.identity}
+    numbered = {trial.number: trial for trial in results.trials}
+    for recorded_trial in data["trials"]:
+        now = judged.get(recorded_trial["identity"]) or numbered[recorded_trial["number"]]
+        recorded = [recorded_trial["status"], recorded_trial["value"], recorded_trial["best_step"]]
         derived = [now.status, now.value, now.best_step]
         if not same(recorded, derived):
-            yield Disagreement("value", f"trial {own['number']}", recorded, derived)
+            yield Disagreement("value", f"trial {recorded_trial['number']}", recorded, derived)
 
 
 def _findings(recorded: list[Any], now: list[Any]) -> Iterator[Disagreement]:
-    known = {(one["check"], one["scope"], one["about"]): one for one in recorded}
-    found = {(one["check"], one["scope"], one["about"]): one for one in now}
-    for key in dict.fromkeys([*known, *found]):
-        one, other = known.get(key), found.get(key)
+    known = {
+        (finding["check"], finding["scope"], finding["about"]): finding for finding in recorded
+    }
+    current = {(finding["check"], finding["scope"], finding["about"]): finding for finding in now}
+    for key in dict.fromkeys([*known, *current]):
+        before, after = known.get(key), current.get(key)
         about = f"{key[0]} of {key[2]}"
-        if one is None or other is None or one["verdict"] != other["verdict"]:
-            verdicts = [None if each is None else each["verdict"] for each in (one, other)]
+        if before is None or after is None or before["verdict"] != after["verdict"]:
+            verdicts = [None if each is None else each["verdict"] for each in (before, after)]
             yield Disagreement("finding", about, *verdicts)
-        elif not same(one["evidence"], json.loads(json.dumps(other["evidence"]))):
+        elif not same(before["evidence"], json.loads(json.dumps(after["evidence"]))):
             yield Disagreement("finding", about, "its numbers", "other numbers")
 
 

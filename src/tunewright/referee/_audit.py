@@ -18,7 +18,7 @@ _APART = 1.5  # each look has so many times the runs of the one before
 
 
 @dataclass
-class Found:
+class AuditResult:
     """The removals so far, and where the lineage is without them."""
 
     margin: float
@@ -34,7 +34,7 @@ class Found:
             "commit": self.commit,
             "mean": float(np.mean(self.losses)) if self.losses else 0.0,
             "runs": len(self.losses),
-            "removals": [vars(one) for one in self.removals],
+            "removals": [vars(removal) for removal in self.removals],
         }
 
     def answer(self, cost: Cost) -> Audit:
@@ -50,11 +50,11 @@ def looks(most: int) -> tuple[int, ...]:
     >>> looks(10), looks(40)
     ((4, 6, 10), (4, 6, 9, 14, 21, 40))
     """
-    found = [FEWEST]
-    while found[-1] < most:
-        following = math.ceil(found[-1] * _APART)
-        found.append(following if following * _APART <= most else most)
-    return tuple(found)
+    counts = [FEWEST]
+    while counts[-1] < most:
+        following = math.ceil(counts[-1] * _APART)
+        counts.append(following if following * _APART <= most else most)
+    return tuple(counts)
 
 
 def bounds(
@@ -84,38 +84,38 @@ def audited(
     run: Callable[[str], float | None],
     without: Callable[[str, Change], str | None],
     most: int = MOST,
-) -> Found:
+) -> AuditResult:
     """Try each kept change, newest first: remove it where the loss is surely below the margin.
 
     Both commits are run in turn, at least 4 times each. At a few looks a verdict needs its limit on
     one side of the margin, else the change stays. The limits of all looks hold together in 95 %.
     """
-    found = Found(margin, current)
+    audit = AuditResult(margin, current)
     planned = looks(most)
     held = 1 - _WRONG / len(planned)
     for change in reversed(kept):
-        made = without(found.commit, change)
-        if made is None:
-            found.removals.append(_removal(change, "conflict", [], [], held))
+        commit_without = without(audit.commit, change)
+        if commit_without is None:
+            audit.removals.append(_removal(change, "conflict", [], [], held))
             continue
         losses: list[float] = []
         verdict = "undecided"
         for count in range(1, most + 1):
-            values = [run(commit) for commit in (made, found.commit)]
+            values = [run(commit) for commit in (commit_without, audit.commit)]
             if values[0] is None or values[1] is None:
                 verdict = "keep"  # it does not train without the change
                 break
             losses.append(values[0])
-            found.losses.append(values[1])
+            audit.losses.append(values[1])
             if count in planned:
-                _, low, high = bounds(losses, found.losses, held)
+                _, low, high = bounds(losses, audit.losses, held)
                 if high < margin or low > margin:
                     verdict = "remove" if high < margin else "keep"
                     break
-        found.removals.append(_removal(change, verdict, losses, found.losses, held))
+        audit.removals.append(_removal(change, verdict, losses, audit.losses, held))
         if verdict == "remove":
-            found.commit, found.losses = made, losses
-    return found
+            audit.commit, audit.losses = commit_without, losses
+    return audit
 
 
 def _removal(

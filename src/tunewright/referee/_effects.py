@@ -62,14 +62,14 @@ class Posterior:
     effect_place: Floats  # covariance of the effect and x
 
 
-def conditional(own: Prior, s: Floats, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def conditional(prior: Prior, s: Floats, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Log density of x, and mean, variance and P(positive) of the effect given x."""
     from scipy.special import log_ndtr
 
     s = s[:, None]
     x = np.broadcast_to(x, (len(s), x.shape[-1]))
-    a, b = own.mean_good[:, None], own.mean_bad[:, None]
-    good, bad = own.good[:, None], own.bad[:, None]
+    a, b = prior.mean_good[:, None], prior.mean_bad[:, None]
+    good, bad = prior.good[:, None], prior.bad[:, None]
     none = np.log(np.maximum(1 - good - bad, 1e-9)) - 0.5 * (x / s) ** 2
     none = none - np.log(s) - 0.5 * np.log(2 * np.pi)
     up, up_mean, up_var = _one_side(x, s, a, log_ndtr)
@@ -114,18 +114,18 @@ def log_t(r: Floats, freedom: Floats | float) -> Floats:
     return np.asarray(-0.5 * (freedom + 1) * np.log1p(r**2 / freedom))
 
 
-def posterior(own: Prior, s: Floats, runs: Floats, freedom: Floats, scale: Floats) -> Posterior:
+def posterior(prior: Prior, s: Floats, runs: Floats, freedom: Floats, scale: Floats) -> Posterior:
     """What the runs of a change tell: `runs` is (lineages, runs), believed mean minus value, in sd.
 
     NaN is a run that was not made. `scale` is the noise of the change's own runs, in sd of the
     baseline's. A value beyond the grid counts as one at its end.
     """
     s = np.maximum(s, _SMALLEST_S)
-    logs, mean, variance, up = conditional(own, s, _GRID[None])
+    logs, mean, variance, up = conditional(prior, s, _GRID[None])
     for k in range(runs.shape[1]):
-        one = np.clip(runs[:, k : k + 1], -LARGEST, LARGEST)
-        told = log_t((one - _GRID[None]) / scale[:, None], freedom[:, None])
-        logs = logs + np.where(np.isnan(one), 0.0, told)
+        value = np.clip(runs[:, k : k + 1], -LARGEST, LARGEST)
+        likelihood = log_t((value - _GRID[None]) / scale[:, None], freedom[:, None])
+        logs = logs + np.where(np.isnan(value), 0.0, likelihood)
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     return _moments(weights, mean, variance, up)
@@ -164,7 +164,7 @@ def _kernel(freedom: int) -> Floats:
     return np.asarray(np.exp(log_t(_GRID[:, None] - _NEXT[None], freedom) + constant))
 
 
-def value_of_one_run(found: Posterior, threshold: Floats, freedom: Floats) -> Floats:
+def value_of_one_run(believed: Posterior, threshold: Floats, freedom: Floats) -> Floats:
     """Expected gain of the decision if one more run is made before it, in sd.
 
     The decision is to keep if the expected effect exceeds the threshold, and gains what exceeds it.
@@ -172,12 +172,12 @@ def value_of_one_run(found: Posterior, threshold: Floats, freedom: Floats) -> Fl
     value = np.zeros(len(threshold))
     degrees = _freedom_of(freedom)
     for degree in np.unique(degrees):
-        own = degrees == degree
+        rows = degrees == degree
         kernel = _kernel(int(degree))
-        density = found.weights[own] @ kernel
-        gain = (found.weights[own] * found.effect_at[own]) @ kernel
-        better = np.maximum(gain - threshold[own, None] * density, 0.0)
-        value[own] = better.sum(axis=1) * _SPACING * _EVERY
+        density = believed.weights[rows] @ kernel
+        gain = (believed.weights[rows] * believed.effect_at[rows]) @ kernel
+        better = np.maximum(gain - threshold[rows, None] * density, 0.0)
+        value[rows] = better.sum(axis=1) * _SPACING * _EVERY
     return value
 
 
@@ -186,10 +186,10 @@ def _freedom_of(freedom: Floats) -> npt.NDArray[np.int64]:
     return np.asarray(np.clip(np.rint(freedom), 2, _LIGHTEST), dtype=np.int64)
 
 
-def fresh(own: Prior, s: Floats) -> Posterior:
+def fresh(prior: Prior, s: Floats) -> Posterior:
     """What is known of a change before its first run."""
     nothing = np.full((len(s), 1), np.nan)
-    return posterior(own, s, nothing, np.full(len(s), 4.0), np.ones(len(s)))
+    return posterior(prior, s, nothing, np.full(len(s), 4.0), np.ones(len(s)))
 
 
 def learn(generic: Prior, seen: Floats, variance: Floats, rounds: int = 8) -> Prior:
@@ -199,19 +199,19 @@ def learn(generic: Prior, seen: Floats, variance: Floats, rounds: int = 8) -> Pr
     `variance` is its uncertainty. Expectation and maximisation, with 12 imagined changes of the
     generic prior.
     """
-    own = generic
+    learnt = generic
     known = ~np.isnan(seen)
     x = np.where(known, np.clip(seen, -LARGEST, LARGEST), 0.0)
     s = np.sqrt(np.where(known, variance, 1.0))
     for _ in range(rounds):
-        shares, sizes = _responsibilities(own, x, s)
+        shares, sizes = _responsibilities(learnt, x, s)
         counts = [np.where(known, share, 0.0).sum(axis=1) for share in shares]
         sums = [
             np.where(known, share * size, 0.0).sum(axis=1)
             for share, size in zip(shares, sizes, strict=True)
         ]
         total = known.sum(axis=1) + _IMAGINED
-        own = Prior(
+        learnt = Prior(
             good=(_IMAGINED * generic.good + counts[0]) / total,
             bad=(_IMAGINED * generic.bad + counts[1]) / total,
             mean_good=np.clip(
@@ -221,7 +221,7 @@ def learn(generic: Prior, seen: Floats, variance: Floats, rounds: int = 8) -> Pr
                 (_SOLID_BAD * generic.mean_bad + sums[1]) / (_SOLID_BAD + counts[1]), 0.2, 8.0
             ),
         )
-    return own
+    return learnt
 
 
 _IMAGINED = 12.0
@@ -229,20 +229,20 @@ _SOLID_GOOD, _SOLID_BAD = 3.0, 5.0  # imagined changes behind the mean sizes
 
 
 def _responsibilities(
-    own: Prior, x: Floats, s: Floats
+    prior: Prior, x: Floats, s: Floats
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """Shares of good and bad of each seen change, and their mean sizes."""
     from scipy.special import log_ndtr
 
-    a, b = own.mean_good[:, None], own.mean_bad[:, None]
+    a, b = prior.mean_good[:, None], prior.mean_bad[:, None]
     up, up_mean, _ = _one_side(x, s, a, log_ndtr)
     down, down_mean, _ = _one_side(-x, s, b, log_ndtr)
     none = -0.5 * (x / s) ** 2 - np.log(s) - 0.5 * np.log(2 * np.pi)
     logs = np.stack(
         [
-            np.log(np.maximum(1 - own.good - own.bad, 1e-9))[:, None] + none,
-            np.log(np.maximum(own.good, 1e-9))[:, None] + up,
-            np.log(np.maximum(own.bad, 1e-9))[:, None] + down,
+            np.log(np.maximum(1 - prior.good - prior.bad, 1e-9))[:, None] + none,
+            np.log(np.maximum(prior.good, 1e-9))[:, None] + up,
+            np.log(np.maximum(prior.bad, 1e-9))[:, None] + down,
         ]
     )
     shares = np.exp(logs - logs.max(axis=0))

@@ -38,29 +38,33 @@ class Touched:
 class Repository:
     """A git repository, by the folder of its working tree."""
 
-    folder: Path
+    folder: Path  # the top of the working tree
+    within: str = ""  # the folder below it that programs start in; empty: the top
+    not_its: tuple[str, ...] = ()  # names of files that are ours, wherever they are in it
 
     @classmethod
-    def at(cls, folder: str | os.PathLike[str]) -> Repository:
+    def at(cls, folder: str | os.PathLike[str], not_its: Sequence[str] = ()) -> Repository:
         """The repository that a folder lies in; Misuse where it is none or has no commit."""
         if shutil.which("git") is None:
             raise Misuse("referee.no_git")
-        found = _run(("rev-parse", "--show-toplevel"), Path(folder))
-        if found.returncode:
+        toplevel = _run(("rev-parse", "--show-toplevel"), Path(folder))
+        if toplevel.returncode:
             raise Misuse("referee.no_repository", folder=str(folder))
-        own = cls(Path(found.stdout.strip()))
-        if _run(("rev-parse", "--verify", "HEAD"), own.folder).returncode:
-            raise Misuse("referee.no_commit", folder=str(own.folder))
-        return own
+        top = Path(toplevel.stdout.strip())
+        within = Path(folder).resolve().relative_to(top.resolve()).as_posix()
+        repository = cls(top, "" if within == "." else within, tuple(not_its))
+        if _run(("rev-parse", "--verify", "HEAD"), repository.folder).returncode:
+            raise Misuse("referee.no_commit", folder=str(repository.folder))
+        return repository
 
     def commit(self, name: str) -> str:
         """The full hash of a commit; Misuse where there is none of this name."""
         if name.startswith("-"):
             raise Misuse("referee.unknown_commit", name=name, folder=str(self.folder))
-        found = _run(("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"), self.folder)
-        if found.returncode:
+        parsed = _run(("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"), self.folder)
+        if parsed.returncode:
             raise Misuse("referee.unknown_commit", name=name, folder=str(self.folder))
-        return found.stdout.strip()
+        return parsed.stdout.strip()
 
     def summary(self, commit: str) -> str:
         """The first line of a commit's message."""
@@ -68,8 +72,17 @@ class Repository:
 
     def changed(self) -> list[str]:
         """Files of the working tree that differ from the last commit, untracked ones included."""
-        lines = self._text("status", "--porcelain", "--untracked-files=normal").splitlines()
-        return [line[3:] for line in lines]
+        words = ("status", "--porcelain", "--untracked-files=normal", "--", *self._files)
+        return [line[3:] for line in self._text(*words).splitlines()]
+
+    def same(self, old: str, new: str) -> bool:
+        """Whether two commits have the same files, ours left out."""
+        return not self._text("diff", "--name-only", "--no-ext-diff", old, new, "--", *self._files)
+
+    @property
+    def _files(self) -> tuple[str, ...]:
+        """Every file of the working tree but ours, as git reads it."""
+        return (".", *(f":(exclude,top,glob)**/{name}" for name in self.not_its))
 
     def snapshot(self, message: str, ref: str) -> str:
         """A commit of the working tree as it is, on no branch; kept from collection by a ref."""
@@ -77,13 +90,13 @@ class Repository:
         with tempfile.TemporaryDirectory() as folder:
             index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
             self._text("read-tree", head, extra=index)
-            self._text("add", "--all", ".", extra=index)
+            self._text("add", "--all", "--", *self._files, extra=index)
             tree = self._text("write-tree", extra=index).strip()
         if tree == self._text("rev-parse", f"{head}^{{tree}}").strip():
             return head
-        made = self._text("commit-tree", tree, "-p", head, "-m", message, extra=_WHO).strip()
-        self.keep(made, ref)
-        return made
+        commit = self._text("commit-tree", tree, "-p", head, "-m", message, extra=_WHO).strip()
+        self.keep(commit, ref)
+        return commit
 
     def keep(self, commit: str, ref: str) -> None:
         """Keep a commit from being collected."""
@@ -102,30 +115,34 @@ class Repository:
                 total += int(added) - int(removed)
         return total
 
+    def missing(self, protect: Sequence[str]) -> list[str]:
+        """Those of the protected paths that the last commit has no file of."""
+        start = self.folder / self.within
+        return [path for path in protect if not _output_of(("ls-files", "--", path), start)]
+
     def touched(self, old: str, new: str, protect: Sequence[str]) -> list[Touched]:
         """The lines of protected paths (a file, a folder, a pattern) that a change touches."""
         if not protect:
             return []
-        text = self._text(
-            "diff", "-U0", "--no-color", "--no-ext-diff", "--no-renames", old, new, "--", *protect
-        )
-        found: list[Touched] = []
+        options = ("-U0", "--no-color", "--no-ext-diff", "--no-renames", "--no-relative")
+        text = _output_of(("diff", *options, old, new, "--", *protect), self.folder / self.within)
+        touched_lines: list[Touched] = []
         path, before, after = "", 0, 0
         in_file = False
         for line in text.splitlines():
             if line.startswith("diff --git "):
                 path, in_file = line.rpartition(" b/")[2], False
-                found.append(Touched(path, 0, ""))
+                touched_lines.append(Touched(path, 0, ""))
             elif match := _LINE.match(line):
                 before, after, in_file = int(match["old"]), int(match["new"]), True
             elif in_file and line.startswith("+"):
-                found.append(Touched(path, after, line[:200]))
+                touched_lines.append(Touched(path, after, line[:200]))
                 after += 1
             elif in_file and line.startswith("-"):
-                found.append(Touched(path, before, line[:200]))
+                touched_lines.append(Touched(path, before, line[:200]))
                 before += 1
-        with_lines = {one.path for one in found if one.line}
-        return [one for one in found if one.line or one.path not in with_lines]
+        with_lines = {entry.path for entry in touched_lines if entry.line}
+        return [entry for entry in touched_lines if entry.line or entry.path not in with_lines]
 
     def checkout(self, commit: str, folder: Path) -> Path:
         """A separate working tree of a commit, as the commit has it."""
@@ -161,24 +178,24 @@ class Repository:
             return None
         tree = self._inside(folder, "write-tree").strip()
         message = f"without: {self.summary(new)}"
-        made = self._text("commit-tree", tree, "-p", commit, "-m", message, extra=_WHO).strip()
+        reverted = self._text("commit-tree", tree, "-p", commit, "-m", message, extra=_WHO).strip()
         self._inside(folder, "reset", "--hard", "--quiet", commit)
-        self.keep(made, ref)
-        return made
+        self.keep(reverted, ref)
+        return reverted
 
     def _inside(self, folder: Path, *words: str) -> str:
-        return _checked(words, folder)
+        return _output_of(words, folder)
 
     def _text(self, *words: str, extra: Mapping[str, str] | None = None) -> str:
-        return _checked(words, self.folder, extra)
+        return _output_of(words, self.folder, extra)
 
 
-def _checked(words: Sequence[str], folder: Path, extra: Mapping[str, str] | None = None) -> str:
-    found = _run(words, folder, extra)
-    if found.returncode:
-        lines = found.stderr.strip().splitlines()
+def _output_of(words: Sequence[str], folder: Path, extra: Mapping[str, str] | None = None) -> str:
+    done = _run(words, folder, extra)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
         raise Misuse("referee.git_failed", words=list(words[:3]), error=lines[-1] if lines else "")
-    return found.stdout
+    return done.stdout
 
 
 def _run(

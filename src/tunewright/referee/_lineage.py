@@ -88,10 +88,10 @@ class State:
         return sum(run.seconds for run in self.runs) / 3600
 
 
-def _replayed(events: Iterator[Mapping[str, Any]], rule: Rule) -> State:
+def _replay(events: Iterator[Mapping[str, Any]], rule: Rule) -> State:
     """The state after these events."""
-    begun = next(events)
-    state = State(begun, str(begun["first"]))
+    terms = next(events)
+    state = State(terms, str(terms["first"]))
     for event in events:
         state = _step(state, event, rule)
     return state
@@ -116,7 +116,7 @@ def _step(state: State, event: Mapping[str, Any], rule: Rule) -> State:
 def _with_run(state: State, run: Run, rule: Rule) -> State:
     state = replace(state, runs=(*state.runs, run))
     loss = None if run.value is None else state.sign * run.value
-    own = state.open
+    change = state.open
     if run.purpose == "baseline" and loss is not None:
         if state.belief is None:
             values = (*state.first_values, loss)
@@ -125,14 +125,14 @@ def _with_run(state: State, run: Run, rule: Rule) -> State:
             return replace(state, first_values=values, belief=belief)
         belief = rules.add_baseline_run(state.belief, np.array([loss]), rule)
         state = replace(state, belief=rules.drifted(belief, rule), since_baseline=0)
-        if own is not None:
-            spent = replace(own, baseline_runs=own.baseline_runs + 1)
+        if change is not None:
+            spent = replace(change, baseline_runs=change.baseline_runs + 1)
             state = replace(state, changes=(*state.changes[:-1], spent))
         return state
-    if run.purpose != "change" or own is None or run.change != own.number:
+    if run.purpose != "change" or change is None or run.change != change.number:
         return state
-    values = own.values if loss is None else (*own.values, loss)
-    grown = replace(own, values=values, seconds=own.seconds + run.seconds)
+    values = change.values if loss is None else (*change.values, loss)
+    grown = replace(change, values=values, seconds=change.seconds + run.seconds)
     belief = None if state.belief is None else rules.drifted(state.belief, rule)
     return replace(
         state,
@@ -143,19 +143,19 @@ def _with_run(state: State, run: Run, rule: Rule) -> State:
 
 
 def _with_decision(state: State, decision: Mapping[str, Any], rule: Rule) -> State:
-    own = state.open
-    assert own is not None
-    judged = replace(own, decision=decision)
+    change = state.open
+    assert change is not None
+    judged = replace(change, decision=decision)
     state = replace(state, changes=(*state.changes[:-1], judged))
     kept = decision["verdict"] == "keep"
     if kept:
-        state = replace(state, current=own.commit, since_baseline=0)
-    if state.belief is None or not own.values or decision["why"]["code"] in _UNJUDGED:
+        state = replace(state, current=change.commit, since_baseline=0)
+    if state.belief is None or not change.values or decision["why"]["code"] in _UNJUDGED:
         return state
-    values = np.array([own.values])
+    values = np.array([change.values])
     mean, variance = rules.summary(state.belief, values)
-    found = rules.judge(state.belief, state.prior, values, rule)
-    belief = rules.after(state.belief, found, np.array([kept]), values)
+    effect = rules.judge(state.belief, state.prior, values, rule)
+    belief = rules.after(state.belief, effect, np.array([kept]), values)
     learnt = (*state.learnt, (float(mean[0]), float(variance[0])))
     table = np.array(learnt)
     prior = effects.learn(effects.prior(), table[None, :, 0], table[None, :, 1])
@@ -170,13 +170,13 @@ def _with_audit(state: State, audit: Mapping[str, Any]) -> State:
     if state.belief is None or audit["commit"] == state.current:
         return state
     mean, count = float(audit["mean"]), int(audit["runs"])
-    own = state.belief
-    variance = own.sd**2 / max(count, 1)
+    before = state.belief
+    variance = before.sd**2 / max(count, 1)
     belief = replace(
-        own,
+        before,
         mean=np.array([mean]),
         variance=variance,
-        total=own.total + own.mean - mean,
+        total=before.total + before.mean - mean,
         covariance=-variance,
     )
     return replace(state, current=audit["commit"], belief=belief)
@@ -204,7 +204,7 @@ class Lineage:
         events = self._events()
         if not events:
             raise NotFound("referee.no_lineage", folder=str(self.folder))
-        return _replayed(iter(events), self.rule)
+        return _replay(iter(events), self.rule)
 
     def write(self, event: Mapping[str, Any]) -> None:
         """Add one event; it is on disk when this returns."""
@@ -222,6 +222,9 @@ class Lineage:
         import fcntl
 
         self.folder.mkdir(parents=True, exist_ok=True)
+        ignored = self.folder.parent / ".gitignore"  # a lineage is no part of the program
+        if not ignored.exists():
+            ignored.write_text("*\n", encoding="utf-8")
         with (self.folder / LOCK).open("w") as file:
             try:
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -233,15 +236,15 @@ class Lineage:
         if not self.journal.is_file():
             return []
         lines = self.journal.read_bytes().split(b"\n")
-        found = []
+        events = []
         for place, line in enumerate(lines[:-1]):  # what follows the last line end is torn
             try:
-                found.append(json.loads(line))
+                events.append(json.loads(line))
             except ValueError:
                 raise Damaged("referee.damaged", path=str(self.journal), line=place + 1) from None
-        if found and found[0].get("version", 0) > VERSION:
+        if events and events[0].get("version", 0) > VERSION:
             raise Damaged("referee.newer", path=str(self.journal))
-        return found
+        return events
 
 
 def _cut_torn(descriptor: int) -> None:

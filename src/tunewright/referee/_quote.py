@@ -45,7 +45,7 @@ def quoted(
                 failed += 1
             else:
                 values[commit].append(value)
-    if min(len(own) for own in values.values()) < 2:
+    if min(len(of_commit) for of_commit in values.values()) < 2:
         raise Misuse("referee.quote_failed", failed=failed)
     gain, interval = _welch(
         [sign * value for value in values[first]], [sign * value for value in values[current]]

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from tunewright.budgets.file import FILE as BUDGET
 from tunewright.budgets.gate import spent_error, through
-from tunewright.budgets.state import BudgetState, state as budget_state
+from tunewright.budgets.state import LEDGER, BudgetState, state as budget_state
 from tunewright.design.objective import Objective
 from tunewright.errors import DesignError, Misuse, NotFound
 from tunewright.execution.command import Command, command as as_command
@@ -44,6 +45,7 @@ class Terms:
     protect: tuple[str, ...] = ()  # paths that no change may touch
     worth: float = 0.1  # sd of one run: a smaller expected gain is not kept
     per_line: float = 0.0  # sd of one run: what each added line must gain beyond that
+    confirm: float = 0.0  # sd of one run: a smaller expected gain is not kept after a single run
     first_runs: int = 3  # of the first commit
     most_runs: int = 6  # of one change
 
@@ -57,8 +59,9 @@ class Terms:
             problems.append(("first_runs", self.first_runs))
         if self.most_runs < 1:
             problems.append(("most_runs", self.most_runs))
-        if not (self.worth >= 0 and self.per_line >= 0):
-            problems.append(("worth", min(self.worth, self.per_line)))
+        for name in ("worth", "per_line", "confirm"):
+            if not getattr(self, name) >= 0:
+                problems.append((name, getattr(self, name)))
         if problems:
             raise DesignError.several(
                 [Message("referee.bad_term", {"name": n, "value": v}) for n, v in problems]
@@ -95,31 +98,39 @@ def begin(
     ...     print(error.code)
     referee.no_seed
     """
-    own = command if isinstance(command, Command) else as_command(command)
+    program = command if isinstance(command, Command) else as_command(command)
     terms = terms or Terms()
-    if not own.takes_seed:
-        raise Misuse("referee.no_seed", template=own.template)
-    missing = [n for n in own.hyperparameters if n not in own.default_values]
+    if not program.takes_seed:
+        raise Misuse("referee.no_seed", template=program.template)
+    missing = [n for n in program.hyperparameters if n not in program.default_values]
     if missing:
         raise Misuse("referee.open_fields", names=missing)
-    repository = Repository.at(folder)
+    repository = Repository.at(folder, _our_files(store))
     lineage = Lineage(_home(store, name), Rule())
     with lineage.held():
-        wanted = _begun(own, objective, terms, repository, name)
+        wanted = _first_event(program, objective, terms, repository, name)
         if lineage.exists:
-            known = lineage.state().terms
-            differs = [key for key in wanted if key != "first" and wanted[key] != known[key]]
+            known = dict(lineage.state().terms)
+            # terms that an earlier version did not have
+            unset = {f.name: _plain(f.default) for f in fields(Terms)}
+            known["terms"] = {**unset, **known["terms"]}
+            differs = [
+                key for key in wanted if key != "first" and wanted[key] != known.get(key, "")
+            ]
             if differs:
                 raise Misuse("referee.begun_otherwise", name=name, fields=differs)
         else:
             changed = repository.changed()
             if changed:
                 raise Misuse("referee.uncommitted", files=changed[:10], count=len(changed))
+            missing = repository.missing(terms.protect)
+            if missing:
+                raise Misuse("referee.protects_nothing", paths=missing)
             lineage.write(wanted)
     return Referee(store=store, name=name, executor=executor)
 
 
-def _begun(
+def _first_event(
     command: Command, objective: Objective, terms: Terms, repository: Repository, name: str
 ) -> dict[str, Any]:
     return {
@@ -127,6 +138,7 @@ def _begun(
         "version": VERSION,
         "name": name,
         "repository": str(repository.folder),
+        "within": repository.within,
         "command": {
             "template": command.template,
             "booleans": command.booleans,
@@ -140,13 +152,19 @@ def _begun(
             "at": objective.at,
             "subject_to": {n: list(limit) for n, limit in objective.subject_to.items()},
         },
-        "terms": {f.name: _listed(getattr(terms, f.name)) for f in fields(terms)},
+        "terms": {f.name: _plain(getattr(terms, f.name)) for f in fields(terms)},
         "first": repository.commit("HEAD"),
     }
 
 
-def _listed(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+def _our_files(store: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Names of files that belong to no change: the store's and the budget's."""
+    name = Path(store).name
+    return (name, *(f"{name}-{end}" for end in ("wal", "shm", "journal")), BUDGET, LEDGER)
 
 
 def _home(store: str | os.PathLike[str], name: str) -> Path:
@@ -205,14 +223,16 @@ class Referee:
             first_runs=self.terms.first_runs,
             most_runs=self.terms.most_runs,
             worth=self.terms.worth,
+            confirmed=self.terms.confirm,
         )
         self.lineage = Lineage(home, self.rule)
         state = self.lineage.state()
         self.name = name
         self._store = store
-        self.repository = Repository(Path(state.terms["repository"]))
+        folder, within = Path(state.terms["repository"]), str(state.terms.get("within", ""))
+        self.repository = Repository(folder, within, _our_files(store))
         self.command = _command(state.terms["command"])
-        limits = {n: tuple(one) for n, one in state.terms["objective"]["subject_to"].items()}
+        limits = {n: tuple(ends) for n, ends in state.terms["objective"]["subject_to"].items()}
         self.objective = Objective(**{**state.terms["objective"], "subject_to": limits})
         self._executor = executor
 
@@ -229,13 +249,13 @@ class Referee:
         """
         with self.lineage.held(), self._training() as executor:
             state = self.lineage.state()
-            own = self._opened(state, change)
-            return self._judged(own, executor)
+            opened = self._open_change(state, change)
+            return self._judge_change(opened, executor)
 
     def status(self) -> Status:
         """Where the lineage stands; nothing is trained."""
         state = self.lineage.state()
-        verdicts = [one.decision["verdict"] for one in state.changes if one.decision]
+        verdicts = [judged.decision["verdict"] for judged in state.changes if judged.decision]
         belief = state.belief
         newest = state.quotes[-1] if state.quotes else None
         return Status(
@@ -262,7 +282,9 @@ class Referee:
     def history(self) -> tuple[Decision, ...]:
         """Every decision, oldest first."""
         changes = self.lineage.state().changes
-        return tuple(_decision(one.decision) for one in changes if one.decision is not None)
+        return tuple(
+            _decision(judged.decision) for judged in changes if judged.decision is not None
+        )
 
     def quote(self, runs: int = FRESH) -> Quote:
         """The gain from the first to the current commit, of fresh interleaved runs alone.
@@ -277,15 +299,15 @@ class Referee:
             if state.current == state.terms["first"]:
                 raise Misuse("referee.nothing_kept")
             self._refuse_spent(state, 2 * runs, all_of_it=True)
-            made = quoted(
+            total = quoted(
                 str(state.terms["first"]),
                 state.current,
                 runs,
                 state.sign,
                 lambda commit: self._run(commit, "quote", None, executor).value,
             )
-            self.lineage.write({"event": "quoted", "quote": made.to_data()})
-            return made
+            self.lineage.write({"event": "quoted", "quote": total.to_data()})
+            return total
 
     def audit(self, margin: float = 0.25, runs: int = MOST_AUDITED) -> Audit:
         """Remove kept changes one by one, newest first, where the loss is surely below a margin.
@@ -307,7 +329,9 @@ class Referee:
                 raise Misuse("referee.nothing_kept")
             self._refuse_spent(state, 1, all_of_it=True)
             kept = [
-                one for one in state.changes if one.decision and one.decision["verdict"] == "keep"
+                judged
+                for judged in state.changes
+                if judged.decision and judged.decision["verdict"] == "keep"
             ]
 
             def loss(commit: str) -> float | None:
@@ -315,34 +339,36 @@ class Referee:
                 value = self._run(commit, "audit", None, executor).value
                 return None if value is None else state.sign * value
 
-            def without(commit: str, one: Change) -> str | None:
-                ref = f"{self.name}/without-{one.number}"
+            def without(commit: str, judged: Change) -> str | None:
+                ref = f"{self.name}/without-{judged.number}"
                 place = self.lineage.folder / "checkouts" / "audit"
-                return self.repository.without(commit, one.parent, one.commit, place, ref)
+                return self.repository.without(commit, judged.parent, judged.commit, place, ref)
 
-            found = audited(
+            result = audited(
                 kept, state.current, margin * float(state.belief.sd[0]), loss, without, runs
             )
-            self.lineage.write({"event": "audited", "audit": found.record})
-            return found.answer(self._cost(self.lineage.state()))
+            self.lineage.write({"event": "audited", "audit": result.record})
+            return result.answer(self._cost(self.lineage.state()))
 
     # ---- steps
 
-    def _opened(self, state: State, change: str | None) -> Change:
+    def _open_change(self, state: State, change: str | None) -> Change:
         """The change to judge: one that is open, or a new line of the journal."""
         number = len(state.changes) + 1
         commit = self._commit(change, number)
-        own = state.open
-        if own is not None and own.commit == commit:
-            return own
-        if own is not None:
-            self._decide(own, "undecided", "referee.why.left", state)
+        pending = state.open
+        if pending is not None and pending.commit == commit:
+            return pending
+        if pending is not None:
+            self._decide(pending, "undecided", "referee.why.left", state)
             state = self.lineage.state()
-        if commit == state.current:
+        if self.repository.same(state.current, commit):
             raise Misuse("referee.no_change", commit=commit[:12])
         touched = self.repository.touched(state.current, commit, self.terms.protect)
         if touched:
-            lines = [f"{one.path}:{one.line}: {one.text}" for one in touched[:20]]
+            lines = [
+                f"{protected.path}:{protected.line}: {protected.text}" for protected in touched[:20]
+            ]
             raise Misuse("referee.protected", commit=commit[:12], lines=lines, count=len(touched))
         self._refuse_spent(state, 1)
         patches = self.lineage.folder / "changes"
@@ -369,12 +395,12 @@ class Referee:
             return self.repository.snapshot(message, f"{self.name}/{number}")
         return self.repository.commit(change)
 
-    def _judged(self, own: Change, executor: Executor) -> Decision:
+    def _judge_change(self, subject: Change, executor: Executor) -> Decision:
         state = self.lineage.state()
         while state.belief is None:
             if self._spent(state, 1):
-                return self._decide(own, "undecided", "referee.why.budget_spent", state)
-            self._baseline(state, own, executor)
+                return self._decide(subject, "undecided", "referee.why.budget_spent", state)
+            self._baseline(state, subject, executor)
             state = self.lineage.state()
         while True:
             now = state.open
@@ -386,20 +412,22 @@ class Referee:
                 left = np.array([self._runs_left(state)])
                 due, _ = rules.run_baseline(state.belief, state.prior, since, left, self.rule)
                 if due[0] and now.baseline_runs < self.rule.most_runs:
-                    self._baseline(state, own, executor)
+                    self._baseline(state, subject, executor)
                     state = self.lineage.state()
                     continue
             else:
-                found = self._found(state, now)
+                effect = self._posterior(state, now)
                 complexity = np.array([self.terms.per_line * max(now.lines, 0)])
                 runs = np.array([len(now.values)])
                 assert state.belief is not None
-                advice = rules.advise(state.belief, state.prior, found, runs, complexity, self.rule)
+                advice = rules.advise(
+                    state.belief, state.prior, effect, runs, complexity, self.rule
+                )
                 if advice.keep[0]:
                     return self._decide(now, "keep", "referee.why.gain", state)
                 if advice.discard[0]:
                     return self._decide(now, "discard", "referee.why.no_gain", state)
-            trained = self._run(own.commit, "change", own.number, executor)
+            trained = self._run(subject.commit, "change", subject.number, executor)
             state = self.lineage.state()
             if trained.value is None:
                 assert state.open is not None
@@ -408,8 +436,8 @@ class Referee:
                     state.open, "discard", f"referee.why.{code}", state, trained.reason
                 )
 
-    def _baseline(self, state: State, own: Change, executor: Executor) -> None:
-        trained = self._run(state.current, "baseline", own.number, executor)
+    def _baseline(self, state: State, subject: Change, executor: Executor) -> None:
+        trained = self._run(state.current, "baseline", subject.number, executor)
         if trained.value is None:
             reason = None if trained.reason is None else trained.reason.to_data()
             detail = trained.detail.strip().splitlines()[-3:]
@@ -420,51 +448,51 @@ class Referee:
                 detail="\n".join(detail),
             )
 
-    def _found(self, state: State, own: Change) -> Any:
+    def _posterior(self, state: State, judged: Change) -> Any:
         assert state.belief is not None
-        return rules.judge(state.belief, state.prior, np.array([own.values]), self.rule)
+        return rules.judge(state.belief, state.prior, np.array([judged.values]), self.rule)
 
     def _decide(
-        self, own: Change, verdict: Any, code: str, state: State, reason: Message | None = None
+        self, judged: Change, verdict: Any, code: str, state: State, reason: Message | None = None
     ) -> Decision:
         belief = state.belief
         gain, low, high, better, sd = 0.0, 0.0, 0.0, 0.0, 0.0
         if belief is not None:
             sd = float(belief.sd[0])
-            if own.values:
-                found = self._found(state, own)
-                gain, spread = sd * float(found.effect[0]), sd * float(found.effect_sd[0])
+            if judged.values:
+                effect = self._posterior(state, judged)
+                gain, spread = sd * float(effect.effect[0]), sd * float(effect.effect_sd[0])
                 low, high = gain - 1.645 * spread, gain + 1.645 * spread
-                better = float(found.better[0])
+                better = float(effect.better[0])
         facts = {} if reason is None else {"reason": reason.to_data()}
         decision = Decision(
-            number=own.number,
-            commit=own.commit,
-            parent=own.parent,
-            summary=own.summary,
+            number=judged.number,
+            commit=judged.commit,
+            parent=judged.parent,
+            summary=judged.summary,
             verdict=verdict,
             why=Message(code, facts),
             expected_gain=gain,
             interval=(low, high),
             chance_better=better,
             sd=sd,
-            values=tuple(state.sign * value for value in own.values),
-            runs=sum(run.change == own.number and run.purpose == "change" for run in state.runs),
+            values=tuple(state.sign * value for value in judged.values),
+            runs=sum(run.change == judged.number and run.purpose == "change" for run in state.runs),
             baseline_runs=sum(
-                run.change == own.number and run.purpose == "baseline" for run in state.runs
+                run.change == judged.number and run.purpose == "baseline" for run in state.runs
             ),
-            seconds=own.seconds,
+            seconds=judged.seconds,
             cost=self._cost(state),
         )
         # a change that the budget left open stays open: with more budget it resumes
         if code != "referee.why.budget_spent":
             self.lineage.write({"event": "decided", "decision": decision.to_data()})
-            self._tidy(own, kept=verdict == "keep")
+            self._tidy(judged, kept=verdict == "keep")
         return decision
 
-    def _tidy(self, own: Change, kept: bool) -> None:
+    def _tidy(self, judged: Change, kept: bool) -> None:
         """Checkouts that no later run needs."""
-        self.repository.remove_checkout(self._checkout_of(own.parent if kept else own.commit))
+        self.repository.remove_checkout(self._checkout_of(judged.parent if kept else judged.commit))
 
     def _checkout_of(self, commit: str) -> Path:
         return self.lineage.folder / "checkouts" / commit[:12]
@@ -478,7 +506,7 @@ class Referee:
             trained = train(
                 self.command,
                 self.objective,
-                checkout,
+                checkout / self.repository.within,
                 executor=executor,
                 seed=seed,
                 number=number,
@@ -551,13 +579,13 @@ class _Open:
     """An executor for a block: the one that was given, or one process on this machine."""
 
     def __init__(self, given: Executor | None) -> None:
-        self._given, self._own = given, given or Local(workers=1)
+        self._executor = given or Local(workers=1)
 
     def __enter__(self) -> Executor:
-        return self._own
+        return self._executor
 
     def __exit__(self, *_: object) -> None:
-        self._own.close()
+        self._executor.close()
 
 
 def _seed_of(name: str) -> int:

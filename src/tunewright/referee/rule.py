@@ -15,6 +15,7 @@ from tunewright.referee import _effects as effects
 from tunewright.referee._effects import Floats, Posterior, Prior
 
 Bools = npt.NDArray[np.bool_]
+_CONFIRMING = 2  # runs that show a small gain
 _FAR = 0.8  # of the largest effect on the grid
 
 
@@ -25,6 +26,7 @@ class Rule:
     first_runs: int = 3  # of the first baseline
     most_runs: int = 6  # of one change
     worth: float = 0.1  # an expected gain below it is not kept
+    confirmed: float = 0.0  # a smaller expected gain is kept after two runs at the earliest
     patience: float = 1.0  # times the gain that a run of a new change is expected to bring
     horizon: float = 12.0  # runs that profit from a better known baseline
     baseline_every: int = 25  # runs: the baseline is run again at least so often, against drift
@@ -82,11 +84,11 @@ def _scale_of(belief: Belief, values: Floats) -> Floats:
     return np.asarray(np.clip(np.sqrt((8 + squares) / (8 + np.maximum(count - 1, 0))), 0.7, 3.0))
 
 
-def judge(belief: Belief, own: Prior, values: Floats, rule: Rule) -> Posterior:
+def judge(belief: Belief, prior: Prior, values: Floats, rule: Rule) -> Posterior:
     """The posterior of one change, from the values of its runs (NaN: not made)."""
     freedom = _freedom_for(belief, rule)
     scale = _scale_of(belief, values)
-    return effects.posterior(own, belief.s(), gains(belief, values), freedom, scale)
+    return effects.posterior(prior, belief.s(), gains(belief, values), freedom, scale)
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,8 @@ class Advice:
 
 def advise(
     belief: Belief,
-    own: Prior,
-    found: Posterior,
+    prior: Prior,
+    effect: Posterior,
     runs: npt.NDArray[np.int64],
     complexity: Floats,
     rule: Rule,
@@ -112,28 +114,31 @@ def advise(
     """Whether to run a change again, keep it, or discard it."""
     threshold = rule.worth + complexity
     freedom = _freedom_for(belief, rule)
-    now = np.maximum(found.effect - threshold, 0.0)
-    added = np.maximum(effects.value_of_one_run(found, threshold, freedom) - now, 0.0)
-    cost = _price_of_run(belief, own, threshold, rule) if price is None else price
-    again = (runs < rule.most_runs) & (added > rule.patience * cost)
-    keep = ~again & (found.effect > threshold)
+    now = np.maximum(effect.effect - threshold, 0.0)
+    added = np.maximum(effects.value_of_one_run(effect, threshold, freedom) - now, 0.0)
+    cost = _price_of_run(belief, prior, threshold, rule) if price is None else price
+    again = added > rule.patience * cost
+    # a kept change stays: what a single run shows is confirmed, though a new change might gain more
+    again |= (runs < _CONFIRMING) & (effect.effect > threshold) & (effect.effect < rule.confirmed)
+    again &= runs < rule.most_runs
+    keep = ~again & (effect.effect > threshold)
     return Advice(again, keep, ~again & ~keep, added, cost)
 
 
-def _price_of_run(belief: Belief, own: Prior, threshold: Floats, rule: Rule) -> Floats:
+def _price_of_run(belief: Belief, prior: Prior, threshold: Floats, rule: Rule) -> Floats:
     """What one run of a new change is expected to gain: the price of every other run, in sd."""
-    start = effects.fresh(own, belief.s())
+    start = effects.fresh(prior, belief.s())
     return effects.value_of_one_run(start, threshold, _freedom_for(belief, rule))
 
 
 def run_baseline(
-    belief: Belief, own: Prior, runs_since: npt.NDArray[np.int64], left: Floats, rule: Rule
+    belief: Belief, prior: Prior, runs_since: npt.NDArray[np.int64], left: Floats, rule: Rule
 ) -> tuple[Bools, Floats]:
     """Whether the baseline deserves a run before the next change; and the price of a run."""
     threshold = np.full(len(left), rule.worth)
-    price = _price_of_run(belief, own, threshold, rule)
+    price = _price_of_run(belief, prior, threshold, rule)
     known = 1 / (1 / np.maximum(belief.variance, 1e-300) + 1 / belief.sd**2)
-    better = _price_of_run(replace(belief, variance=known), own, threshold, rule)
+    better = _price_of_run(replace(belief, variance=known), prior, threshold, rule)
     profit = np.minimum(rule.horizon, left) * (better - price)
     due = (runs_since >= rule.baseline_every) & (left > rule.baseline_every)
     return (profit > price) | due, price
@@ -160,7 +165,7 @@ def add_baseline_run(belief: Belief, value: Floats, rule: Rule) -> Belief:
     )
 
 
-def after(belief: Belief, found: Posterior, kept: Bools, values: Floats) -> Belief:
+def after(belief: Belief, effect: Posterior, kept: Bools, values: Floats) -> Belief:
     """The belief after a change was kept or discarded, by matching moments.
 
     A gain beyond the grid of effects is taken from the values themselves.
@@ -171,28 +176,28 @@ def after(belief: Belief, found: Posterior, kept: Bools, values: Floats) -> Beli
     least = np.nanmin(np.where(np.isnan(values), np.inf, gains(belief, values)), axis=1)
     far = kept & (least > _FAR * effects.LARGEST)
     ratio = np.where(belief.variance > 0, belief.covariance / belief.variance, 0.0)
-    moved = ratio * sd * found.error
+    moved = ratio * sd * effect.error
     discarded = replace(
         belief,
-        mean=belief.mean + sd * found.error,
-        variance=sd**2 * found.error_variance,
+        mean=belief.mean + sd * effect.error,
+        variance=sd**2 * effect.error_variance,
         total=belief.total + moved,
-        covariance=ratio * sd**2 * found.error_variance,
+        covariance=ratio * sd**2 * effect.error_variance,
     )
-    covariance = -(ratio * found.error_place + found.effect_place) * sd**2
-    own = replace(
+    covariance = -(ratio * effect.error_place + effect.effect_place) * sd**2
+    updated = replace(
         belief,
-        mean=np.where(kept, belief.mean - sd * found.place, discarded.mean),
-        variance=np.where(kept, sd**2 * found.place_variance, discarded.variance),
-        total=np.where(kept, belief.total + moved + sd * found.effect, discarded.total),
+        mean=np.where(kept, belief.mean - sd * effect.place, discarded.mean),
+        variance=np.where(kept, sd**2 * effect.place_variance, discarded.variance),
+        total=np.where(kept, belief.total + moved + sd * effect.effect, discarded.total),
         covariance=np.where(kept, covariance, discarded.covariance),
     )
     return replace(
-        own,
-        mean=np.where(far, mean, own.mean),
-        variance=np.where(far, sd**2 / count, own.variance),
-        total=np.where(far, belief.total + belief.mean - mean, own.total),
-        covariance=np.where(far, -(sd**2) / count, own.covariance),
+        updated,
+        mean=np.where(far, mean, updated.mean),
+        variance=np.where(far, sd**2 / count, updated.variance),
+        total=np.where(far, belief.total + belief.mean - mean, updated.total),
+        covariance=np.where(far, -(sd**2) / count, updated.covariance),
     )
 
 

@@ -71,17 +71,17 @@ class Halton:
     def at(self, study: Study, first: int, count: int) -> list[Suggestion]:
         """The configurations at `count` positions of the study's sequence, from `first` on."""
         start, branches = first, study.branches
-        found: dict[int, Suggestion] = {}
+        suggestions: dict[int, Suggestion] = {}
         for turn, branch in enumerate(branches):
-            own = start + (turn - start) % len(branches)
-            indices = range(own, start + count, len(branches))
+            first_index = start + (turn - start) % len(branches)
+            indices = range(first_index, start + count, len(branches))
             if not indices:
                 continue
-            points = _points(study.seed, turn, branch, own // len(branches), len(indices))
+            points = _points(study.seed, turn, branch, first_index // len(branches), len(indices))
             points = _choices_in_order(points, study.seed, turn, branch)
             for index, point in zip(indices, points.tolist(), strict=True):
-                found[index] = _suggestion(study, branch, point)
-        return [found[index] for index in sorted(found)]
+                suggestions[index] = _suggestion(study, branch, point)
+        return [suggestions[index] for index in sorted(suggestions)]
 
 
 def _points(seed: int, turn: int, branch: Branch, skip: int, count: int) -> npt.NDArray[np.float64]:

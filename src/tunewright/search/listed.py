@@ -52,7 +52,9 @@ class Listed:
         """
         axes = {name: Choice(tuple(axis)) for name, axis in values.items()}
         lists = [axis.values for axis in axes.values()]
-        return cls([dict(zip(axes, one, strict=True)) for one in itertools.product(*lists)])
+        return cls(
+            [dict(zip(axes, combination, strict=True)) for combination in itertools.product(*lists)]
+        )
 
     @property
     def name(self) -> str:
@@ -85,27 +87,27 @@ class Listed:
             if not any(_belongs(study, listed) for study in studies)
         ]
         for study in studies:
-            own = self.own(study)
-            if len(own) < study.trials:
+            numbers = self.own(study)
+            if len(numbers) < study.trials:
                 problems.append(
                     Message(
                         "listed.too_few",
                         {
                             "source": _SOURCE,
                             "study": study.label,
-                            "configurations": len(own),
+                            "configurations": len(numbers),
                             "trials": study.trials,
                         },
                     )
                 )
-            for number in own:
+            for number in numbers:
                 try:
                     _suggestion(study, number, self.configurations[number])
                 except DesignError as error:
                     problems.extend(error.problems)
         if problems:
             raise DesignError.several(
-                [one for n, one in enumerate(problems) if one not in problems[:n]]
+                [problem for n, problem in enumerate(problems) if problem not in problems[:n]]
             )
 
     def own(self, study: Study) -> list[int]:
@@ -114,10 +116,10 @@ class Listed:
 
     def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:
         """The next `count` configurations that belong to this study, fewer at the end."""
-        own, start = self.own(study), next_index(trials)
+        numbers, start = self.own(study), next_index(trials)
         return [
             _suggestion(study, number, self.configurations[number])
-            for number in own[start : start + count]
+            for number in numbers[start : start + count]
         ]
 
 

@@ -82,7 +82,7 @@ def vet(search: Search, round: Round, objective: Objective) -> None:
         search.vet(round, objective)
 
 
-def told(results: Results, study: Study) -> list[Trial]:
+def search_trials(results: Results, study: Study) -> list[Trial]:
     """A study's trials as a search receives them: without pending ones, and smaller is better.
 
     A search does not know the objective, so values to be maximized change their sign. Repeats are
@@ -97,13 +97,13 @@ def told(results: Results, study: Study) -> list[Trial]:
         if repeat.status in ("completed", "infeasible")
     ]
     sign = -results.objective.sign
-    values = [(t, _known(results.objective, t)) for t in (*claimed, *repeats)]
+    values = [(t, _value_or_bound(results.objective, t)) for t in (*claimed, *repeats)]
     return [
         trial if value is None else replace(trial, value=sign * value) for trial, value in values
     ]
 
 
-def _known(objective: Objective, trial: Trial) -> float | None:
+def _value_or_bound(objective: Objective, trial: Trial) -> float | None:
     return trial.bound_of(objective.metric) if trial.value is None else trial.value
 
 

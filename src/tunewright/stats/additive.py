@@ -29,10 +29,10 @@ def normal_scores(losses: Floats) -> Floats:
 
 def line_and_curve(units: Floats) -> Floats:
     """The terms of an ordered axis: a line and a parabola around its mean; two values, a line."""
-    own = units - units.mean()
+    centred = units - units.mean()
     if len(np.unique(units)) == 2:
-        return np.asarray(own[:, None])
-    return np.stack([own, own**2], axis=1)
+        return np.asarray(centred[:, None])
+    return np.stack([centred, centred**2], axis=1)
 
 
 def levels(units: Floats) -> Floats:
@@ -58,23 +58,23 @@ def chosen(blocks: Sequence[Floats], scores: Floats) -> list[int]:
     Forward selection: the axis with the smallest p of an F test joins, as long as that p times
     the number of candidates stays below 5 %.
     """
-    count, found = len(scores), list[int]()
+    count, ruling = len(scores), list[int]()
     most = min(len(blocks), max(1, (count - _SPARE) // _PER_AXIS))
-    while len(found) < most:
-        rest = basis(with_ones([blocks[n] for n in found], count))
+    while len(ruling) < most:
+        rest = basis(with_ones([blocks[n] for n in ruling], count))
         room = count - _SPARE // 2 - rest.shape[1]
         p = {
             n: p_beyond(block, rest, scores)
             for n, block in enumerate(blocks)
-            if n not in found and block.shape[1] <= room
+            if n not in ruling and block.shape[1] <= room
         }
         if not p:
             break
         clearest = min(p, key=lambda n: p[n])
         if p[clearest] * len(p) > _LEVEL:
             break
-        found.append(clearest)
-    return found
+        ruling.append(clearest)
+    return ruling
 
 
 def p_beyond(block: Floats, rest: Floats, scores: Floats) -> float:
@@ -86,21 +86,21 @@ def p_beyond(block: Floats, rest: Floats, scores: Floats) -> float:
     """
     from scipy.special import fdtrc
 
-    own = block - rest @ (rest.T @ block)
-    if not np.any(np.abs(own) > 1e-9):
+    beyond = block - rest @ (rest.T @ block)
+    if not np.any(np.abs(beyond) > 1e-9):
         return 1.0
-    own = basis(own)
-    size, freedom = own.shape[1], len(scores) - rest.shape[1] - own.shape[1]
+    beyond = basis(beyond)
+    size, freedom = beyond.shape[1], len(scores) - rest.shape[1] - beyond.shape[1]
     if freedom < 1:
         return 1.0
     left = scores - rest @ (rest.T @ scores)
-    explained = float(((own.T @ left) ** 2).sum())
+    explained = float(((beyond.T @ left) ** 2).sum())
     noise = max(float(left @ left) - explained, 0.0) / freedom
     return float(fdtrc(size, freedom, explained / max(size * noise, 1e-300)))
 
 
-def without(blocks: Sequence[Floats], own: Floats, scores: Floats) -> Floats:
+def without(blocks: Sequence[Floats], block: Floats, scores: Floats) -> Floats:
     """The scores with the effects of these axes taken off, fitted together with the axis's own."""
     columns = with_ones(blocks, len(scores))
-    weights = np.linalg.lstsq(np.concatenate([columns, own], axis=1), scores, rcond=None)[0]
+    weights = np.linalg.lstsq(np.concatenate([columns, block], axis=1), scores, rcond=None)[0]
     return np.asarray(scores - columns @ weights[: columns.shape[1]])

@@ -53,18 +53,18 @@ def contrast(units: Floats, losses: Floats) -> Contrast | None:
     parts = np.array_split(np.arange(len(units)), count)
     random = np.random.default_rng([0xB0C7, len(units)])
     drawn = [losses[random.permutation(len(losses))] for _ in range(DRAWS)]
-    by_chance = np.array([[one[part].min() for part in parts] for one in drawn])
+    by_chance = np.array([[losses_drawn[part].min() for part in parts] for losses_drawn in drawn])
     ordered = losses[order]
     bests = np.array([ordered[part].min() for part in parts])
     low, high = np.quantile(by_chance, [0.05, 0.95], axis=0)
     buckets = []
     for number, part in enumerate(parts):
-        own = order[part]
-        at = own[losses[own].argmin()]
+        members = order[part]
+        at = members[losses[members].argmin()]
         buckets.append(
             Bucket(
-                float(units[own[0]]),
-                float(units[own[-1]]),
+                float(units[members[0]]),
+                float(units[members[-1]]),
                 float(units[at]),
                 float(bests[number]),
                 len(part),

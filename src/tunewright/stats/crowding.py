@@ -58,9 +58,9 @@ def look(units: Floats, losses: Floats, adjusted: Floats | None = None) -> Look:
         best = float(units[losses.argmin()]) if count else math.nan
         return Look("", "", best, middle, 0, count)
     k = max(3, math.ceil(0.15 * count))
-    order = _ranked(losses)
+    order = _best_first(losses)
     if count >= FEWEST and adjusted is not None:
-        seen = _crowd(units, _ranked(adjusted)[:k], _P_ADJUSTED)
+        seen = _crowd(units, _best_first(adjusted)[:k], _P_ADJUSTED)
         rule: Literal["crowd", "adjusted"] = "adjusted"
     else:
         seen = _crowd(units, order[:k], P) if count >= FEWEST else Look("", "", 0.0, 0.0, k, count)
@@ -97,25 +97,25 @@ def pooled_look(
     study were permuted on its own, the one point that is best in all of them for the sake of
     another hyperparameter would count as many times as there are studies.
     """
-    kept = [number for number, own in enumerate(units) if len(own) >= 3]
+    kept = [number for number, axis in enumerate(units) if len(axis) >= 3]
     if len(kept) < _FEWEST_STUDIES:
         return None
     tops = []
     for number in kept:
         k = max(1, round(0.2 * len(units[number])))
-        tops.append(_ranked(losses[number])[:k])
+        tops.append(_best_first(losses[number])[:k])
     own_units = [units[number] for number in kept]
-    crowd = np.concatenate([own[top] for own, top in zip(own_units, tops, strict=True)])
+    crowd = np.concatenate([axis[top] for axis, top in zip(own_units, tops, strict=True)])
     if points is None:
         drawn = sum(
-            own[_subsets(len(own), len(top), stream)].sum(axis=1)
-            for stream, (own, top) in enumerate(zip(own_units, tops, strict=True))
+            axis[_subsets(len(axis), len(top), stream)].sum(axis=1)
+            for stream, (axis, top) in enumerate(zip(own_units, tops, strict=True))
         )
     else:
         drawn = _joint(own_units, tops, [points[number] for number in kept])
-    best = float(np.median([own[top[0]] for own, top in zip(own_units, tops, strict=True)]))
+    best = float(np.median([axis[top[0]] for axis, top in zip(own_units, tops, strict=True)]))
     middle, seen = float(np.median(crowd)), float(crowd.sum())
-    count = sum(len(own) for own in own_units)
+    count = sum(len(axis) for axis in own_units)
     chances = []
     sides: tuple[tuple[Side, float], ...] = (("high", 1.0), ("low", -1.0))
     for side, sign in sides:
@@ -133,8 +133,8 @@ def _joint(
 ) -> Floats:
     """The sum over the best trials when positions are permuted among the points."""
     place: dict[int | None, float] = {}
-    for own, names in zip(units, points, strict=True):
-        place.update(zip(names, own.tolist(), strict=True))
+    for positions, names in zip(units, points, strict=True):
+        place.update(zip(names, positions.tolist(), strict=True))
     row = {name: number for number, name in enumerate(place)}
     times = np.zeros(len(row))  # how often each point is among the best
     for top, names in zip(tops, points, strict=True):
@@ -159,7 +159,7 @@ def _chances(units: Floats, top: Floats) -> tuple[tuple[float, float], tuple[flo
     return (float(high), 1.0), (float(low), -1.0)
 
 
-def _ranked(losses: Floats) -> npt.NDArray[np.int64]:
+def _best_first(losses: Floats) -> npt.NDArray[np.int64]:
     """Trials sorted best first; ties are in random order, so that their order carries no signal."""
     lots = np.random.default_rng([0x107, len(losses)]).random(len(losses))
     return np.lexsort((lots, losses))

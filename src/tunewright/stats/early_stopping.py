@@ -79,17 +79,17 @@ def values_at(
     >>> values_at([2, 4, 9], np.array([3, 4, 5]), np.array([0.5, 0.7, 0.4]))
     array([nan, 0.5, 0.4])
     """
-    found = np.full(len(looks), np.nan)
+    at_looks = np.full(len(looks), np.nan)
     if not len(steps):
-        return found
+        return at_looks
     broken = np.logical_or.accumulate(~np.isfinite(values))
     clean = np.where(broken, np.nan, values)
     so_far = np.fmin.accumulate(clean) if best else clean
     so_far = np.where(broken, np.nan, so_far)
     places = np.searchsorted(steps, looks, side="right") - 1
     reached = places >= 0
-    found[reached] = so_far[places[reached]]
-    return found
+    at_looks[reached] = so_far[places[reached]]
+    return at_looks
 
 
 def bound(at: Array, final: Array, weight: Array | None = None) -> Bound | None:

@@ -97,9 +97,9 @@ class Gain:
 
         The degrees of freedom of the sum are those of Welch and Satterthwaite.
         """
-        own = self.error**2
-        total = own + variance
-        parts = own**2 / self.freedom + (variance**2 / freedom if np.isfinite(freedom) else 0.0)
+        squared = self.error**2
+        total = squared + variance
+        parts = squared**2 / self.freedom + (variance**2 / freedom if np.isfinite(freedom) else 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             merged = np.where(parts > 0, total**2 / parts, self.freedom)
         return replace(self, error=np.sqrt(total), freedom=merged)
@@ -126,12 +126,12 @@ def gain(candidate: npt.ArrayLike, baseline: npt.ArrayLike, history: History = N
         if shared:
             squared_error = variance * (1 / count_a + 1 / count_b)
         else:
-            own = [
+            arms = [
                 ((known / 2 + square) / (weight / 2 + count - 1) / count, weight / 2 + count - 1)
                 for square, count in ((square_a, count_a), (square_b, count_b))
             ]
-            squared_error = own[0][0] + own[1][0]
-            parts = sum(part**2 / df for part, df in own)
+            squared_error = arms[0][0] + arms[1][0]
+            parts = sum(part**2 / df for part, df in arms)
             total = np.where(parts > 0, squared_error**2 / parts, total)
     return Gain(
         mean=_difference(b.mean(axis=-1), a.mean(axis=-1)),

@@ -59,11 +59,11 @@ def shared_halves(a: Floats, b: Floats) -> Halves | None:
     """
     a, b = a[:LARGEST], b[:LARGEST]
     count = len(a)
-    found = _paired(a, b, -(-count // 2))
-    if found is None:
+    pairs = _bests_of_halves(a, b, -(-count // 2))
+    if pairs is None:
         return None
-    differences, weights = found
-    quarter = _paired(a, b, max(1, -(-count // 4)), mass=0.0)
+    differences, weights = pairs
+    quarter = _bests_of_halves(a, b, max(1, -(-count // 4)), mass=0.0)
     assert quarter is not None
     full = float(b.min() - a.min())
     return Halves(
@@ -140,7 +140,9 @@ def same_place(a: Floats, b: Floats) -> bool:
     )
 
 
-def _paired(a: Floats, b: Floats, k: int, mass: float = _MASS) -> tuple[Floats, Floats] | None:
+def _bests_of_halves(
+    a: Floats, b: Floats, k: int, mass: float = _MASS
+) -> tuple[Floats, Floats] | None:
     """Every difference of two bests and the share of all k-subsets it belongs to."""
     count = len(a)
     rank_a, rank_b = _places(a), _places(b)

@@ -26,13 +26,13 @@ def own_sd(sd: float) -> float:
     return math.sqrt(1 - SHARED) * sd
 
 
-def sd_of_difference(one: float, other: float) -> float:
+def sd_of_difference(sd: float, other_sd: float) -> float:
     """The standard deviation of the difference of two trials, from those of their values.
 
     >>> round(sd_of_difference(0.004, 0.004), 5)
     0.00283
     """
-    return math.hypot(own_sd(one), own_sd(other))
+    return math.hypot(own_sd(sd), own_sd(other_sd))
 
 
 def examples_for(examples: int, sd: float, wanted: float) -> int:

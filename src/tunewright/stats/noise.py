@@ -111,7 +111,7 @@ def _clip_outliers(values: Floats, hidden: Floats) -> Floats:
     """Each evaluation moved to within 5 robust standard deviations of its running median of 5."""
     mirrored = np.concatenate([values[:, 2:0:-1], values, values[:, -2:-4:-1]], axis=1)
     running = np.median(sliding_window_view(mirrored, 5, axis=1), axis=-1)
-    late = np.abs(values - running)[:, _skipped(values) :]
+    late = np.abs(values - running)[:, _steep_start(values) :]
     # 1.25: a running median follows the noise a little, so distances from it come out small
     sd = 1.25 * ROBUST * np.median(late, axis=1)
     sd = np.maximum(np.maximum(sd, hidden), 1e-9 * np.abs(values).max(axis=1))[:, None]
@@ -120,8 +120,8 @@ def _clip_outliers(values: Floats, hidden: Floats) -> Floats:
 
 def noise(values: Floats, hidden: Floats) -> tuple[Floats, Floats]:
     """Standard deviation (at least the hidden one) and lag-1 correlation of each curve's noise."""
-    late = values[:, _skipped(values) :]
-    sd, correlation = _detrended(late)
+    late = values[:, _steep_start(values) :]
+    sd, correlation = _detrend(late)
     ceiling = _ceiling(late, values.shape[1])
     floor = np.maximum(hidden, _negligible(values))
     sd, ceiling = np.maximum(sd, floor), np.maximum(ceiling, floor)
@@ -152,7 +152,7 @@ def moving_mean(values: Floats, width: int) -> Floats:
     return np.asarray((sums[:, width:] - sums[:, :-width]) / width)
 
 
-def _skipped(values: Floats) -> int:
+def _steep_start(values: Floats) -> int:
     """How many evaluations the first quarter has: too steep to show noise."""
     return int(values.shape[1]) // 4
 
@@ -167,7 +167,7 @@ def _long_run(correlation: Floats) -> Floats:
     return np.asarray((1 + correlation) / (1 - correlation))
 
 
-def _detrended(late: Floats) -> tuple[Floats, Floats]:
+def _detrend(late: Floats) -> tuple[Floats, Floats]:
     length = late.shape[1]
     basis, lag_one, trace = _residual_table(length)
     residuals = late - (late @ basis) @ basis.T
@@ -227,12 +227,12 @@ def _local_factor(values: Floats) -> Floats:
     evaluations = values.shape[1]
     window = max(9, round(0.2 * evaluations)) | 1
     moves = np.diff(values, axis=1)
-    moves = np.abs(moves - np.median(moves[:, _skipped(values) :], axis=1, keepdims=True))
+    moves = np.abs(moves - np.median(moves[:, _steep_start(values) :], axis=1, keepdims=True))
     starts = moves.shape[1] - window + 1
     # medians at 25 places are enough: the factor changes slowly
     places = np.unique(np.linspace(0, starts - 1, 25).astype(int))
     spread = np.median(sliding_window_view(moves, window, axis=1)[:, places], axis=-1)
-    usual = np.median(moves[:, _skipped(values) :], axis=1, keepdims=True)
+    usual = np.median(moves[:, _steep_start(values) :], axis=1, keepdims=True)
     centres = np.clip(np.arange(evaluations) - window // 2, 0, starts - 1)
     nearest = np.abs(np.arange(starts)[:, None] - places[None]).argmin(axis=1)[centres]
     ratio = spread / (usual + _negligible(values)[:, None])

@@ -39,10 +39,10 @@ def spikes(losses: Floats) -> list[Spike]:
     """
     if losses.shape[1] < FEWEST:
         raise ValueError(f"{losses.shape[1]} log points: spikes need at least {FEWEST}")
-    found: list[Spike] = []
+    episodes: list[Spike] = []
     for start in range(0, len(losses), _ROWS_AT_ONCE):
-        found += _spikes(losses[start : start + _ROWS_AT_ONCE], start)
-    return found
+        episodes += _spikes(losses[start : start + _ROWS_AT_ONCE], start)
+    return episodes
 
 
 def _spikes(losses: Floats, first_row: int) -> Iterator[Spike]:

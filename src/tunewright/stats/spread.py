@@ -80,7 +80,7 @@ def identical(values: npt.ArrayLike) -> bool:
     >>> identical([0.3, 0.1 + 0.2, 0.3]), identical([0.3, 0.3001]), identical([0.3])
     (True, False, False)
     """
-    own = np.asarray(values, dtype=float)
-    if own.size < 2:
+    array = np.asarray(values, dtype=float)
+    if array.size < 2:
         return False
-    return bool(np.ptp(own) <= SAME * np.abs(own).max())
+    return bool(np.ptp(array) <= SAME * np.abs(array).max())

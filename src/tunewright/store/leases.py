@@ -319,7 +319,7 @@ def _insert(
     database: Database, connection: Connection, round_id: int | None, kind: Kind, exclusive: bool
 ) -> Worker:
     here = this_process()
-    if exclusive:  # a wish to stop was meant for whoever ran then
+    if exclusive:  # a stop request was meant for whoever ran then
         connection.execute(delete(stop).where(stop.c.round == round_id))
     now = time.time() if database.sqlite else _SERVER_TIME
     key = _add(connection, here, kind, round=round_id, exclusive=exclusive, beaten=now)

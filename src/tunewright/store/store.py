@@ -469,7 +469,7 @@ class Store:
         return user_requests.stops(self._database, round_id)
 
     def clear_stops(self, round_id: int, number: int | None = None) -> None:
-        """Forget a wish that was honoured: one trial's, or every one of the round."""
+        """Forget an honoured stop request: one trial's, or every one of the round."""
         user_requests.clear_stops(self._database, round_id, number)
 
     # what was concluded from trials

@@ -113,7 +113,7 @@ def stops(database: Database, round_id: int) -> Stops:
 
 
 def clear_stops(database: Database, round_id: int, number: int | None) -> None:
-    """Forget a wish that was honoured: that for one trial, or (None) every one of the round."""
+    """Forget an honoured stop request: that for one trial, or (None) every one of the round."""
     requests = delete(stop_table).where(stop_table.c.round == round_id)
     if number is not None:
         requests = requests.where(stop_table.c.number == number)

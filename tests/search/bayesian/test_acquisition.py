@@ -8,8 +8,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from tunewright.search.bayesian.candidates import Acquisition, improvement
-from tunewright.search.bayesian.feasibility import learned_feasibility
-from tunewright.search.bayesian.gaussian_process import MATERN, Parameters, Prior, conditioned
+from tunewright.search.bayesian.feasibility import learn_feasibility
+from tunewright.search.bayesian.gaussian_process import MATERN, Parameters, Prior, condition
 
 
 @pytest.mark.parametrize("mean", [-2.0, 0.0, 0.5, 3.0])
@@ -32,11 +32,11 @@ def test_its_slope_is_that_of_finite_differences(kind: str, with_feasibility: bo
     random = np.random.default_rng(0)
     features = random.random((15, 2))
     own = Parameters(MATERN, np.arange(2), np.array([0.4, 0.6]), scale=1.0, noise=0.01)
-    process = conditioned(own, features, np.sin(4 * features[:, 0]))
+    process = condition(own, features, np.sin(4 * features[:, 0]))
     feasible = None
     if with_feasibility:
         labels = features[:, 1] < 0.6
-        feasible = learned_feasibility(MATERN, np.arange(2), 2, features, labels, Prior())
+        feasible = learn_feasibility(MATERN, np.arange(2), 2, features, labels, Prior())
     for best in (-0.5, -6.0):  # near, and far into the tail
         acquisition = Acquisition(process, best, feasible, kind)  # type: ignore[arg-type]
         point = np.array([0.37, 0.55])

@@ -28,7 +28,7 @@ from tunewright.errors import DesignError
 from tunewright.search.bayesian.bayesian import Bayesian, first_trials
 from tunewright.search.bayesian.model import Recipe
 from tunewright.search.halton import Halton
-from tunewright.search.search import Search, Suggestion, told
+from tunewright.search.search import Search, Suggestion, search_trials
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 from tunewright.testing import check_search
@@ -338,7 +338,7 @@ def test_values_to_be_maximized_are_told_with_the_other_sign() -> None:
     world = World(Bowl({"rate": 0.5}), objective=tw.maximize("accuracy"))
     known = results(made, world, repeats={0: 2})
     assert isinstance(known, Results)
-    found = told(known, made.studies[0])
+    found = search_trials(known, made.studies[0])
     assert len(found) == 8 and [t.parent for t in found[6:]] == [0, 0]
     assert [t.value for t in found[:6]] == [-t.value for t in known.trials if t.value is not None]
 

@@ -12,8 +12,8 @@ from tunewright.design.round import Round
 from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.bayesian.belief import believe, confirmed
 from tunewright.search.bayesian.history import history
-from tunewright.search.bayesian.model import learned
-from tunewright.search.search import told
+from tunewright.search.bayesian.model import learn
+from tunewright.search.search import search_trials
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Basin, Bowl, Surface, Walled
 from tunewright.testing.worlds import World, results
@@ -104,16 +104,16 @@ def test_one_lone_good_trial_is_no_floor() -> None:
     rim = Results.from_parts(lone.round, lone.objective, trials)
     assert rim.best().value == pytest.approx(0.1)
     (belief,) = believe(rim)
-    known = history(rim.studies[0], told(rim, rim.studies[0]))
-    model = learned(known, Bayesian().recipe, feasibility=True)
+    known = history(rim.studies[0], search_trials(rim, rim.studies[0]))
+    model = learn(known, Bayesian().recipe, feasibility=True)
     assert not confirmed(known, model, 0.02) and confirmed(known, model, 0.5)
     assert belief.worthwhile == 0.2
 
 
 def test_a_gain_among_the_last_trials_is_no_floor() -> None:
     made = results(plane(40), BOWL)
-    known = history(made.studies[0], told(made, made.studies[0]))
-    model = learned(known, Bayesian().recipe, feasibility=True)
+    known = history(made.studies[0], search_trials(made, made.studies[0]))
+    model = learn(known, Bayesian().recipe, feasibility=True)
     improved = dataclasses.replace(known, values=np.append(known.values[:-1], -1.0))
     assert confirmed(known, model, 0.5) and not confirmed(improved, model, 0.5)
 

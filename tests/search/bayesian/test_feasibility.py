@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tunewright.search.bayesian.feasibility import PRIOR, learned_feasibility, log_probability
+from tunewright.search.bayesian.feasibility import PRIOR, learn_feasibility, log_probability
 from tunewright.search.bayesian.gaussian_process import MATERN, Prior
 
 
 def probabilities(features: np.ndarray, feasible: np.ndarray, at: np.ndarray) -> np.ndarray:
     columns = features.shape[1]
-    latent = learned_feasibility(MATERN, np.arange(columns), columns, features, feasible, Prior())
+    latent = learn_feasibility(MATERN, np.arange(columns), columns, features, feasible, Prior())
     return np.exp(log_probability(*latent.predict(at)))
 
 

@@ -14,8 +14,8 @@ from tunewright.search.bayesian.gaussian_process import (
     Parameters,
     Prior,
     column_squares,
-    conditioned,
-    fitted,
+    condition,
+    fit_parameters,
     loss_and_slope,
 )
 
@@ -56,7 +56,7 @@ def test_the_posterior_is_that_of_the_direct_formula(kernel: Kernel) -> None:
     cross = matrix(new, features)
     expected_mean = cross @ inverse @ values
     expected_covariance = matrix(new, new) - cross @ inverse @ cross.T
-    process = conditioned(own, features, values)
+    process = condition(own, features, values)
     mean, sd = process.predict(new)
     assert mean == pytest.approx(expected_mean, abs=1e-9)
     assert sd**2 == pytest.approx(np.diag(expected_covariance), abs=1e-9)
@@ -85,7 +85,7 @@ def test_the_slope_of_the_loss_is_that_of_finite_differences(kernel: Kernel, see
 @KERNELS
 def test_the_slopes_of_a_prediction_are_those_of_finite_differences(kernel: Kernel) -> None:
     features, values = data(2)
-    process = conditioned(parameters(kernel), features, values)
+    process = condition(parameters(kernel), features, values)
     point = np.array([0.31, 0.62, 0.4])
     mean, sd, mean_slope, sd_slope = process.predict_slopes(point)
     assert (mean, sd) == pytest.approx(tuple(float(x[0]) for x in process.predict(point[None, :])))
@@ -100,12 +100,12 @@ def test_the_slopes_of_a_prediction_are_those_of_finite_differences(kernel: Kern
 def test_a_point_that_came_out_as_predicted_moves_no_mean_and_shrinks_doubt() -> None:
     features, values = data(3)
     own = parameters(MATERN)
-    process = conditioned(own, features, values)
+    process = condition(own, features, values)
     point = np.array([[0.5, 0.5, 0.5]])
     predicted, _ = process.predict(point)
     # by the direct way: condition again with the prediction among the data, next to no noise in it
     less = np.append(np.zeros(len(values)), KNOWN - own.noise)
-    again = conditioned(own, np.vstack([features, point]), np.append(values, predicted), less)
+    again = condition(own, np.vstack([features, point]), np.append(values, predicted), less)
     new = np.random.default_rng(4).random((6, 3))
     believed = process.believing(point)
     assert believed.predict(new)[0] == pytest.approx(process.predict(new)[0])
@@ -118,15 +118,15 @@ def test_a_fit_finds_which_columns_matter_and_how_much_noise_there_is() -> None:
     features = random.random((80, 3))
     values = np.sin(6 * features[:, 0])
     values = (values - values.mean()) / values.std() + 0.1 * random.normal(size=80)
-    found = fitted(MATERN, np.arange(3), 3, features, values, Prior())
+    found = fit_parameters(MATERN, np.arange(3), 3, features, values, Prior())
     assert found.lengths[1] > 5 * found.lengths[0] and found.lengths[2] > 5 * found.lengths[0]
     assert 0.05 < math.sqrt(found.noise) < 0.2
 
 
 def test_a_known_noise_is_a_floor() -> None:
     features, values = data(6, points=30)
-    quiet = fitted(MATERN, np.arange(3), 3, features, values, Prior())
-    loud = fitted(MATERN, np.arange(3), 3, features, values, Prior(least_noise=0.2))
+    quiet = fit_parameters(MATERN, np.arange(3), 3, features, values, Prior())
+    loud = fit_parameters(MATERN, np.arange(3), 3, features, values, Prior(least_noise=0.2))
     assert quiet.noise < 0.1 and loud.noise >= 0.2 * (1 - 1e-9)
 
 
@@ -134,13 +134,13 @@ def test_a_fitted_mean_is_what_the_data_say_of_far_places() -> None:
     random = np.random.default_rng(7)
     features = random.random((40, 2))
     own = Parameters(MATERN, np.arange(2), np.array([0.05, 0.05]), scale=0.3, noise=0.01)
-    process = conditioned(own, features, np.full(40, 3.0), fit_mean=True)
+    process = condition(own, features, np.full(40, 3.0), fit_mean=True)
     assert process.predict(np.array([[50.0, 50.0]]))[0][0] == pytest.approx(3.0)
-    assert conditioned(own, features, np.full(40, 3.0)).predict(np.array([[50.0, 50.0]]))[0][0] == 0
+    assert condition(own, features, np.full(40, 3.0)).predict(np.array([[50.0, 50.0]]))[0][0] == 0
 
 
 def test_the_same_point_many_times_without_noise_is_no_crash() -> None:
     features = np.repeat(np.array([[0.2, 0.3]]), 12, axis=0)
     own = Parameters(GAUSSIAN, np.arange(2), np.array([1.0, 1.0]), scale=1.0, noise=0.0)
-    mean, sd = conditioned(own, features, np.ones(12)).predict(features[:1])
+    mean, sd = condition(own, features, np.ones(12)).predict(features[:1])
     assert mean[0] == pytest.approx(1.0, abs=1e-3) and sd[0] < 1e-2

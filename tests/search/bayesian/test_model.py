@@ -6,7 +6,7 @@ import numpy as np
 
 import tunewright as tw
 from tunewright.search.bayesian.history import History, history
-from tunewright.search.bayesian.model import Recipe, for_search, learned
+from tunewright.search.bayesian.model import Recipe, for_search, learn
 from tunewright.stats.measurement import own_sd
 from tunewright.store.trial import Trial
 
@@ -52,7 +52,7 @@ def test_without_noise_it_keeps_ranks_and_the_stretched_good_end() -> None:
     for decades in (0.0, 4.0):
         for seed in range(5):
             known = seen(0.0, seed, decades=decades)
-            found, usual = for_search(known, Recipe()), learned(known, Recipe())
+            found, usual = for_search(known, Recipe()), learn(known, Recipe())
             assert not found.noisy
             assert np.array_equal(found.data.values, usual.data.values)
 
@@ -75,14 +75,14 @@ def measured(sd: float, of: History) -> History:
 
 
 def test_a_measurement_error_is_a_lower_bound_of_the_noise() -> None:
-    usual = learned(seen(0.0, 0), Recipe())
-    known = learned(measured(0.05, seen(0.0, 0)), Recipe())
+    usual = learn(seen(0.0, 0), Recipe())
+    known = learn(measured(0.05, seen(0.0, 0)), Recipe())
     assert not usual.data.doubt.any()
     assert known.data.doubt.min() > 0
     at = known.data.features
     assert known.process.predict(at)[1].mean() > 2 * usual.process.predict(at)[1].mean()
     plain = replace(Recipe(), halves=False, bend=0.0)
-    told = learned(measured(0.05, seen(0.0, 0)), plain)
+    told = learn(measured(0.05, seen(0.0, 0)), plain)
     straight = (0.05 / (np.std(seen(0.0, 0).values))) ** 2
     assert np.allclose(told.data.doubt, straight, rtol=0.01)
 
@@ -93,8 +93,8 @@ def test_values_measured_badly_count_for_less() -> None:
     worst = int(values.argmax())
     values[worst] = values.min() - 0.2  # one evaluation on very few examples
     wrong = replace(clean, values=values)
-    trusting = learned(wrong, Recipe())
-    doubting = learned(replace(wrong, measured=np.eye(len(values))[worst] * 0.5), Recipe())
+    trusting = learn(wrong, Recipe())
+    doubting = learn(replace(wrong, measured=np.eye(len(values))[worst] * 0.5), Recipe())
     row = clean.encoding.features(clean.rows[[worst]])
     assert doubting.process.predict(row)[0] > trusting.process.predict(row)[0] + 0.3
 

@@ -14,7 +14,7 @@ from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.bayesian.encoding import Encoding
 from tunewright.search.bayesian.history import history
 from tunewright.search.bayesian.model import Recipe
-from tunewright.search.bayesian.user_prior import contradicted, declared, remaining
+from tunewright.search.bayesian.user_prior import beliefs_of, contradicted, remaining
 from tunewright.store.trial import Trial
 
 BOX = {
@@ -88,11 +88,11 @@ def ran(
     ids=str,
 )
 def test_draws_follow_the_density_and_its_slope_is_its_own(own: Any) -> None:
-    (column,) = declared(Encoding(study_of({"x": own}))).columns
+    (column,) = beliefs_of(Encoding(study_of({"x": own}))).columns
     even = (np.arange(30_000) + 0.5) / 30_000
     density = np.exp(column.log_density(even))
     assert math.isclose(density.mean(), 1.0, rel_tol=1e-3)
-    drawn, _ = np.histogram(column.drawn(even), bins=3, range=(0, 1))
+    drawn, _ = np.histogram(column.sample(even), bins=3, range=(0, 1))
     expected = density.reshape(3, -1).mean(axis=1)
     assert np.allclose(drawn / len(even) * 3, expected, atol=0.01)
     for at in (0.1, 0.4, 0.9) if column.sd else ():
@@ -127,7 +127,7 @@ def test_a_good_belief_finds_sooner_and_a_misleading_one_is_dropped() -> None:
             values = [t.value or 0.0 for t in trials]
             after[name].append(min(values[:8]) if name == "good" else min(values))
             known = history(study, trials)
-            kept = remaining(declared(known.encoding), known, 10.0)
+            kept = remaining(beliefs_of(known.encoding), known, 10.0)
             assert len(kept.columns) == {"none": 0, "good": 2, "bad": 0}[name]
             assert kept.weight == 10.0 * 10 / 25**2, "it fades with the square of the outcomes"
     assert np.mean(after["good"]) < 0.05, "eight trials with it"
@@ -147,7 +147,7 @@ def test_noise_alone_seldom_contradicts() -> None:
             )
         ]
         known = history(study, trials)
-        dropped += sum(contradicted(one, known) for one in declared(known.encoding).columns)
+        dropped += sum(contradicted(one, known) for one in beliefs_of(known.encoding).columns)
     assert dropped <= 20, "of 80, by two tests at every number of trials up to 20"
 
 
@@ -158,7 +158,7 @@ def test_diverged_trials_in_its_region_contradict() -> None:
         for n in range(16)
     ]
     known = history(study, trials)
-    (column,) = declared(known.encoding).columns
+    (column,) = beliefs_of(known.encoding).columns
     assert contradicted(column, known)
     assert not contradicted(column, history(study, trials[:4]))
 
@@ -183,7 +183,7 @@ def test_worse_trials_in_its_region_contradict(
 ) -> None:
     study = study_of({"x": tw.linear(0, 1).around(0.5, width=0.085)})
     known = history(study, [completed(n, {"x": at}, value) for n, (at, value) in enumerate(trials)])
-    (column,) = declared(known.encoding).columns
+    (column,) = beliefs_of(known.encoding).columns
     assert [bool(one) for one in column.inside(known.rows[:, 0])].count(True) >= 2
     assert contradicted(column, known) is dropped
 

@@ -20,10 +20,47 @@ def _status(facts: Facts) -> str:
     return f"{facts['verdict']}: {counts}"
 
 
-def _decision(facts: Facts) -> str:
+_LAUNCHED = {
+    "launch": "the best trial of {about} becomes the baseline",
+    "keep": "the baseline stays; the best trial of {about} is not better by enough",
+    "undecided": "noise hides the difference; the baseline stays, nothing is shown of {about}",
+    "none": "no decision about {about}",
+}
+_JUDGED = {
+    "keep": "keep {about}: commit it, then make the next change",
+    "discard": "discard {about}: undo it, then make the next change",
+    "undecided": "nothing is shown of {about} yet",
+}
+
+
+def _launch_verdict(facts: Facts) -> str:
+    verdict = facts["verdict"]
+    return f"{verdict}: {_LAUNCHED[verdict].format(about=facts['about'])}{_chance(facts)}"
+
+
+def _judge_verdict(facts: Facts) -> str:
+    verdict = facts["verdict"]
+    if verdict in _JUDGED:
+        return f"{_JUDGED[verdict].format(about=facts['about'])}{_chance(facts)}"
+    if facts["removed"] is not None:
+        return f"audit: {words.count(facts['removed'], 'kept change')} removed"
+    if facts["gain"] is not None and facts["interval"]:
+        low, high = (words.number(end) for end in facts["interval"])
+        return f"quote: {words.number(facts['gain'])} gained in all (95 % interval {low} to {high})"
+    return f"{facts['about']}: answered"
+
+
+def _chance(facts: Facts) -> str:
     sure = facts["probability"]
-    with_ = "" if sure is None else f", better with probability {words.probability(sure)}"
-    return f"{facts['verdict']}: {facts['about']}{with_}"
+    return "" if sure is None else f" (better with probability {words.probability(sure)})"
+
+
+def _judge_stands(facts: Facts) -> str:
+    tried = words.count(facts["tried"], "change")
+    gain = words.number(facts["running_gain"])
+    return (
+        f"{facts['kept']} of {tried} kept; running estimate of the gain, not to be quoted: {gain}"
+    )
 
 
 def _history(facts: Facts) -> str:
@@ -42,7 +79,8 @@ SENTENCES: dict[str, Template] = {
         "Tune deep learning training with verdicts that have measured error rates. Loop: "
         "propose_round, dry_run, run, status until finished, check, then do what `next` of the "
         "answer names, until nothing warns; then launch. Never tune a seed or the number of "
-        "steps, never conclude from a single run, never look at the test set before the end."
+        "steps, never conclude from a single run, never look at the test set before the end. "
+        "For changes of code: judge begin once; then change, judge try, keep or undo as it answers."
     ),
     "mcp.about.propose_round": "Write a round: a goal, and a role for each hyperparameter.",
     "mcp.about.dry_run": "What running a round would do and cost; nothing is recorded.",
@@ -51,7 +89,13 @@ SENTENCES: dict[str, Template] = {
     "mcp.about.check": "Can the round be trusted? The most pressing finding and its action.",
     "mcp.about.next": "What to do after a round; write=true writes the proposed round.",
     "mcp.about.launch": "Decide in the background whether the best becomes the baseline.",
-    "mcp.about.judge": "Keep or discard a code change, by as many runs as it deserves.",
+    "mcp.about.judge": "Keep or discard code changes, one by one, by runs of its command.",
+    "mcp.nothing_ran": "no trial of {round} has run yet.",
+    "mcp.round_exists": "round {name} exists; choose another name, or run it.",
+    "mcp.judge_needs_command": (
+        "this project trains a Python function; a referee needs a command. In a shell: tunewright "
+        "judge begin COMMAND --minimize METRIC."
+    ),
     "mcp.about.history": "Launch decisions so far, and the baseline.",
     "mcp.about.why": "What became of one trial, and why.",
     "mcp.about.diagnose": "What the curves of a run of any tool show.",
@@ -64,7 +108,12 @@ SENTENCES: dict[str, Template] = {
     "mcp.no_reason": "nothing went wrong",
     "mcp.started": "{kind} of {about} runs in the background as {handle}",
     "mcp.status": _status,
-    "mcp.decided": _decision,
+    "mcp.launched": _launch_verdict,
+    "mcp.judged": _judge_verdict,
+    "mcp.judge_begun": "the lineage begins at {current}; change the program, then judge try",
+    "mcp.judge_stands": _judge_stands,
+    "mcp.judge_history": "{decisions:count decision}, the newest {newest} here",
+    "mcp.by_hand": "do by hand what the sentence states, then run the round again",
     "mcp.diagnosed": "{run}: {headline}",
     "mcp.diagnosed_nothing": "nothing warns",
     # ---- errors

@@ -66,7 +66,10 @@ SENTENCES: dict[str, Template] = {
     "referee.git_failed": "git {words:words} failed: {error}",
     "referee.uncommitted": (
         "the first commit is the baseline, but {count:count file} differ from it: {files:few}. "
-        "Commit or stash them, then begin."
+        "Commit them, or name them in .gitignore, then begin."
+    ),
+    "referee.protects_nothing": (
+        "the commit has no file of {paths:list}, so nothing would be protected. Correct the path."
     ),
     "referee.no_seed": (
         "{template!r} has no {{run.seed}}: under one seed a run repeats nothing. Add it, such as "

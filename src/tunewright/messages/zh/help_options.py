@@ -400,6 +400,7 @@ LABELS: Mapping[str, str] = {
     ),
     "What `tunewright receipt` wrote.": "`tunewright receipt` 写出的文件。",
     "What each added line must gain beyond that.": "此外，每增加一行代码必须带来的改进。",
+    "A smaller expected gain is not kept after one run.": "预期收益小于它的，不因一次运行就保留。",
     "What measures a checkpoint on the test set, once, at the end; as `test` in tunewright.toml.": (
         "最后在测试集上测量一次检查点所用的函数或命令；即 tunewright.toml 中的 `test`。"
     ),

@@ -64,7 +64,10 @@ SENTENCES: dict[str, Template] = {
     "referee.unknown_commit": "{folder} 没有提交 {name!r}。",
     "referee.git_failed": "git {words:words} 失败：{error}",
     "referee.uncommitted": (
-        "第一个提交是基线，但有 {count} 个文件与它不同：{files:few}。请提交或暂存，再开始。"
+        "第一个提交是基线，但有 {count} 个文件与它不同：{files:few}。请提交它们，或写入 .gitignore，再开始。"
+    ),
+    "referee.protects_nothing": (
+        "该提交中没有 {paths:list} 的文件，--protect 不会保护任何东西。请改正路径。"
     ),
     "referee.no_seed": (
         "{template!r} 中没有 {{run.seed}}：种子相同，再运行也没有信息。请加上它，例如 "

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tunewright.budgets.cost import CostEstimate
-from tunewright.costs.rounds import of_prepared, recorded
+from tunewright.costs.rounds import of_prepared, results_in_store
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import NotFound
@@ -54,7 +54,7 @@ def plan(
 ) -> Plan:
     """Prepare a round as running it would, with the same refusals, and stop there."""
     prepared = ready(round, workload, search)
-    before = recorded(str(workload.store), round.name)
+    before = results_in_store(str(workload.store), round.name)
     ended = sum(trial.ended for trial in before.rows) if before is not None else 0
     first = [
         (study.label, dict(suggestion.configuration))

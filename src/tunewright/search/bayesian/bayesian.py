@@ -21,8 +21,8 @@ from tunewright.errors import DesignError
 from tunewright.search.bayesian.candidates import Acquisition, Tried, every_configuration, highest
 from tunewright.search.bayesian.feasibility import log_probability
 from tunewright.search.bayesian.history import History, history
-from tunewright.search.bayesian.model import KEEP_MOST, Model, Recipe, for_search, learned
-from tunewright.search.bayesian.user_prior import UserPrior, declared, remaining
+from tunewright.search.bayesian.model import KEEP_MOST, Model, Recipe, for_search, learn
+from tunewright.search.bayesian.user_prior import UserPrior, beliefs_of, remaining
 from tunewright.search.halton import Halton
 from tunewright.search.search import Suggestion
 from tunewright.store.results import Results
@@ -86,13 +86,13 @@ class Bayesian:
         """The configurations from which the most is to be gained, each of them new."""
         known = history(study, trials, self.earlier)
         count = int(min(count, known.left))
-        prior = declared(known.encoding) if self.recipe.belief else UserPrior(())
+        prior = beliefs_of(known.encoding) if self.recipe.belief else UserPrior(())
         rows = _first_points(known, int(min(count, self._to_cover(known))), prior)
-        found = [_suggestion(study, known, row) for row in rows]
-        if len(found) < count and len(known.rows):
-            rest = self._by_model(known, rows, count - len(found), prior)
-            found += [_suggestion(study, known, row) for row in rest]
-        return found
+        suggestions = [_suggestion(study, known, row) for row in rows]
+        if len(suggestions) < count and len(known.rows):
+            rest = self._by_model(known, rows, count - len(suggestions), prior)
+            suggestions += [_suggestion(study, known, row) for row in rest]
+        return suggestions
 
     def recommend(self, study: Study, trials: Sequence[Trial]) -> Trial | None:
         """The completed trial of the best predicted mean that is feasible with probability 0.95.
@@ -101,9 +101,9 @@ class Bayesian:
         feasible, the surest; None without a completed trial.
         """
         known = history(study, trials, self.earlier)
-        if not known.feasible[: known.own].any():
+        if not known.feasible[: known.study_count].any():
             return None
-        return recommended(known, learned(known, self.recipe, feasibility=True))
+        return recommendation(known, learn(known, self.recipe, feasibility=True))
 
     def _to_cover(self, known: History) -> float:
         """How many quasi-random points are to come before the model is asked."""
@@ -111,7 +111,7 @@ class Bayesian:
         if outcomes < LEAST_KNOWN:
             return math.inf
         wanted = self.recipe.first or first_trials(known.encoding.study)
-        return max(0, wanted - known.claimed - (outcomes - known.own))
+        return max(0, wanted - known.claimed - (outcomes - known.study_count))
 
     def _by_model(
         self, known: History, chosen: _Array, count: int, prior: UserPrior
@@ -147,17 +147,17 @@ def first_trials(study: Study) -> int:
     return max(4, min(dimensions + 2, 10)) * min(len(study.branches), 3)
 
 
-def recommended(known: History, model: Model) -> Trial:
+def recommendation(known: History, model: Model) -> Trial:
     """See `Bayesian.recommend`; at least one of the study's trials completed."""
-    own = np.flatnonzero(known.feasible[: known.own]).tolist()
-    features = known.encoding.features(known.rows[own])
+    completed = np.flatnonzero(known.feasible[: known.study_count]).tolist()
+    features = known.encoding.features(known.rows[completed])
     mean, _ = model.process.predict(features)
     if model.feasible is not None:
         sure = np.exp(log_probability(*model.feasible.predict(features)))
         if not np.any(sure >= SURE):
-            return known.trials[own[int(np.argmax(sure))]]
+            return known.trials[completed[int(np.argmax(sure))]]
         mean = np.where(sure >= SURE, mean, np.inf)
-    return known.trials[own[int(np.argmin(mean))]]
+    return known.trials[completed[int(np.argmin(mean))]]
 
 
 def _first_points(known: History, count: int, prior: UserPrior) -> _Array:
@@ -171,11 +171,11 @@ def _first_points(known: History, count: int, prior: UserPrior) -> _Array:
     start, looked = known.next_index, 0
     while len(rows) < count and looked < 64 * (count + 16):
         ahead = Halton().suggest(encoding.study, (_at(start - 1),), max(count, 64))
-        made = encoding.positions([one.unit for one in ahead])
+        points = encoding.positions([suggestion.unit for suggestion in ahead])
         if prior.columns:
-            made = encoding.settled(prior.first(made, start))
+            points = encoding.snap(prior.first(points, start))
         start, looked = start + len(ahead), looked + len(ahead)
-        for row in made:
+        for row in points:
             if len(rows) < count and not tried.among(row[None, :])[0]:
                 rows = np.vstack([rows, row])
                 tried = tried.and_also(row)
@@ -196,11 +196,11 @@ def _suggestion(study: Study, known: History, row: _Array) -> Suggestion:
 
 def _best_rows(known: History, model: Model) -> _Array:
     """The rows of this study that are predicted to be the best."""
-    own = known.rows[_promising(known.values[: known.own])]
-    if not len(own):
-        own = known.tried if len(known.tried) else known.rows[:1]
-    mean, _ = model.process.predict(known.encoding.features(own))
-    return np.clip(own[np.argsort(mean, kind="stable")[:_AROUND]], 0.0, 1.0)
+    rows = known.rows[_promising(known.values[: known.study_count])]
+    if not len(rows):
+        rows = known.tried if len(known.tried) else known.rows[:1]
+    mean, _ = model.process.predict(known.encoding.features(rows))
+    return np.clip(rows[np.argsort(mean, kind="stable")[:_AROUND]], 0.0, 1.0)
 
 
 def _incumbent(known: History, model: Model, waiting: _Array) -> float:

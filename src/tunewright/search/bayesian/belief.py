@@ -16,11 +16,11 @@ import numpy.typing as npt
 from tunewright.design.ranges import Value
 from tunewright.design.study import Study
 from tunewright.messages import worded
-from tunewright.search.bayesian.bayesian import LEAST_KNOWN, Bayesian, first_trials, recommended
+from tunewright.search.bayesian.bayesian import LEAST_KNOWN, Bayesian, first_trials, recommendation
 from tunewright.search.bayesian.feasibility import log_probability
 from tunewright.search.bayesian.history import History, history
-from tunewright.search.bayesian.model import Model, learned, others
-from tunewright.search.search import told
+from tunewright.search.bayesian.model import Model, learn, others
+from tunewright.search.search import search_trials
 from tunewright.store.joined import alone
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -90,29 +90,29 @@ def believe(results: Results, search: Bayesian | None = None) -> tuple[Belief, .
         results: a round as `tw.run` or `tw.load` returns it.
         search: whose settings to use; None: `tw.search.Bayesian()`.
     """
-    before = [one.with_objective(results.objective) for one in results.earlier]
+    before = [earlier.with_objective(results.objective) for earlier in results.earlier]
     learner = search or Bayesian(earlier=before)
-    own = alone(results)
-    return tuple(_belief(own, study, learner) for study in own.studies)
+    here = alone(results)
+    return tuple(_belief(here, study, learner) for study in here.studies)
 
 
 def _belief(results: Results, study: Study, search: Bayesian) -> Belief:
-    trials = told(results, study)
+    trials = search_trials(results, study)
     known = history(study, trials, search.earlier)
     outcomes, feasible = len(known.rows), int(known.feasible.sum())
-    if outcomes < LEAST_KNOWN or not known.feasible[: known.own].any() or not study.space:
+    if outcomes < LEAST_KNOWN or not known.feasible[: known.study_count].any() or not study.space:
         why = (
             "there is nothing to search"
             if not study.space
             else f"{feasible} of {outcomes} trials completed, too few to believe anything"
         )
         nothing = (None, None, None, (), None, None)
-        own, diverged = known.own, outcomes - feasible
+        here, diverged = known.study_count, outcomes - feasible
         return Belief(
-            study, outcomes, outcomes - own, diverged, *nothing, saturated=False, says=why
+            study, outcomes, outcomes - here, diverged, *nothing, saturated=False, says=why
         )
-    model = learned(known, search.recipe, feasibility=True)
-    chosen = recommended(known, model)
+    model = learn(known, search.recipe, feasibility=True)
+    chosen = recommendation(known, model)
     row = known.encoding.positions([chosen.unit or study.unit(chosen.configuration)])
     predicted, low, high = _estimate(model, row)
     sign = -results.objective.sign
@@ -125,7 +125,7 @@ def _belief(results: Results, study: Study, search: Bayesian) -> Belief:
     return Belief(
         study=study,
         outcomes=outcomes,
-        earlier=outcomes - known.own,
+        earlier=outcomes - known.study_count,
         infeasible=outcomes - feasible,
         recommended=results.trial(chosen.number) if chosen.number is not None else chosen,
         predicted=Estimate(sign * predicted, low, high),
@@ -134,7 +134,7 @@ def _belief(results: Results, study: Study, search: Bayesian) -> Belief:
         gain=gain,
         worthwhile=worthwhile,
         saturated=saturated,
-        says=_says(saturated, outcomes, enough),
+        says=_sentence(saturated, outcomes, enough),
     )
 
 
@@ -144,7 +144,7 @@ def _estimate(model: Model, row: _Array) -> tuple[float, float, float]:
     Either alone is too sure: the first of its length scales, the second of how much is noise.
     """
     features = model.encoding.features(row)
-    mean, sd = (float(one[0]) for one in model.process.predict(features))
+    mean, sd = (float(value[0]) for value in model.process.predict(features))
     low, high = others(model).quantiles(features, _QUANTILES)
     ends = (mean, min(low, mean - _SPREAD * sd), max(high, mean + _SPREAD * sd))
     predicted, least, most = model.value(np.array(ends)).tolist()
@@ -155,13 +155,13 @@ def _probability(model: Model, rows: _Array) -> list[float]:
     if model.feasible is None:
         return [1.0] * len(rows)
     latent = model.feasible.predict(model.encoding.features(rows))
-    found: list[float] = np.exp(log_probability(*latent)).tolist()
-    return found
+    probabilities: list[float] = np.exp(log_probability(*latent)).tolist()
+    return probabilities
 
 
 def _axes(study: Study, known: History, model: Model, row: _Array) -> tuple[Axis, ...]:
     """The map; of a conditional hyperparameter only where the recommendation has it active."""
-    found = []
+    axes = []
     for column, h in enumerate(study.space):
         if math.isnan(row[column]) or known.encoding.parents[column]:
             continue
@@ -169,10 +169,10 @@ def _axes(study: Study, known: History, model: Model, row: _Array) -> tuple[Axis
         places = list(bins) if 0 < len(bins) <= _PLACES else np.linspace(0, 1, _PLACES).tolist()
         rows = np.tile(row, (len(places), 1))
         rows[:, column] = places
-        settled = known.encoding.settled(rows)
+        snapped = known.encoding.snap(rows)
         values = tuple(h.range.value(place) for place in places)
-        found.append(Axis(h.column, values, tuple(_probability(model, settled))))
-    return tuple(found)
+        axes.append(Axis(h.column, values, tuple(_probability(model, snapped))))
+    return tuple(axes)
 
 
 def _gain(
@@ -182,7 +182,7 @@ def _gain(
     ahead = search.suggest(study, trials, NEXT)
     if not ahead:
         return 0.0
-    rows = np.vstack([row, known.encoding.positions([one.unit for one in ahead])])
+    rows = np.vstack([row, known.encoding.positions([suggestion.unit for suggestion in ahead])])
     mean, covariance = model.process.predict_jointly(known.encoding.features(rows))
     random = np.random.default_rng([study.seed, known.next_index])
     drawn = random.multivariate_normal(mean, covariance, _DRAWS, method="eigh")
@@ -210,14 +210,14 @@ def confirmed(known: History, model: Model, worthwhile: float) -> bool:
     features = model.encoding.features(known.rows[known.feasible])
     predicted = model.value(model.process.predict(features)[0])
     near = int((predicted <= predicted.min() + _NEAR * worthwhile).sum())
-    own = known.values[: known.own]
-    before, after = own[:-_LAST], own[-_LAST:]
+    values = known.values[: known.study_count]
+    before, after = values[:-_LAST], values[-_LAST:]
     before, after = before[np.isfinite(before)], after[np.isfinite(after)]
     gained = before.min() - after.min() if len(before) and len(after) else 0.0
     return near >= _LEAST_NEAR and bool(gained < worthwhile)
 
 
-def _says(saturated: bool, outcomes: int, enough: int) -> str:
+def _sentence(saturated: bool, outcomes: int, enough: int) -> str:
     if saturated:
         return worded("belief.saturated")
     if outcomes < enough:

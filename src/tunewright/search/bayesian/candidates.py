@@ -96,7 +96,7 @@ def highest(
     rows = candidates(encoding, best, random)
     if worth_of.prior.columns and encoding.configurations > _WHOLE:
         near = candidates(encoding, best, random)[:_BELIEVED]
-        rows = np.vstack([rows, encoding.settled(worth_of.prior.drawn(near))])
+        rows = np.vstack([rows, encoding.snap(worth_of.prior.sample(near))])
     rows = rows[~tried.among(rows)]
     if not len(rows):
         rows = every_configuration(encoding)
@@ -105,10 +105,8 @@ def highest(
             return None
     worth = worth_of.at(rows)
     order = np.argsort(-worth, kind="stable")
-    climbed = [
-        _climbed(worth_of, rows[start], float(worth[start])) for start in _starts(rows, order)
-    ]
-    climbed.sort(key=lambda one: -one[0])
+    climbed = [_climb(worth_of, rows[start], float(worth[start])) for start in _starts(rows, order)]
+    climbed.sort(key=lambda climb: -climb[0])
     for _, row in climbed:
         if not tried.near(row) and not tried.among(row[None, :])[0]:
             return row
@@ -124,9 +122,9 @@ def candidates(encoding: Encoding, best: Array, random: np.random.Generator) -> 
         return every_configuration(encoding)
     branches = encoding.study.branches
     share = max(_LEAST_COVER, _COVER // len(branches))
-    made = [_cover(encoding, branch, share, random) for branch in branches]
-    made += [_steps(encoding, best, size, random) for size in STEPS]
-    return np.vstack(made)
+    blocks = [_cover(encoding, branch, share, random) for branch in branches]
+    blocks += [_steps(encoding, best, size, random) for size in STEPS]
+    return np.vstack(blocks)
 
 
 def every_configuration(encoding: Encoding) -> Array:
@@ -134,12 +132,12 @@ def every_configuration(encoding: Encoding) -> Array:
     if encoding.configurations > MOST_LISTED:
         return np.empty((0, len(encoding.space)))
     index = {h.column: i for i, h in enumerate(encoding.space)}
-    made = []
+    blocks = []
     for branch in encoding.study.branches:
         axes = [encoding.bins(index[h.column]) for h in branch.dimensions]
         points = np.array(list(itertools.product(*axes)), dtype=np.float64)
-        made.append(encoding.of_branch(branch, points.reshape(-1, len(axes))))
-    return np.vstack(made)
+        blocks.append(encoding.of_branch(branch, points.reshape(-1, len(axes))))
+    return np.vstack(blocks)
 
 
 def _cover(encoding: Encoding, branch: Branch, count: int, random: np.random.Generator) -> Array:
@@ -168,7 +166,7 @@ def _steps(encoding: Encoding, best: Array, size: float, random: np.random.Gener
         if 0 < count <= MOST_STEPS:
             moved[:, column] = np.where(jumps, anywhere, start[:, column])
     moved[:, encoding.parents] = start[:, encoding.parents]
-    return encoding.settled(np.where(np.isnan(start), np.nan, moved))
+    return encoding.snap(np.where(np.isnan(start), np.nan, moved))
 
 
 def _starts(rows: Array, order: npt.NDArray[np.intp]) -> list[int]:
@@ -183,17 +181,17 @@ def _starts(rows: Array, order: npt.NDArray[np.intp]) -> list[int]:
     return starts
 
 
-def _climbed(worth_of: _Worth, row: Array, worth: float) -> tuple[float, Array]:
+def _climb(worth_of: _Worth, row: Array, worth: float) -> tuple[float, Array]:
     """The top that can be reached from a row, and what it is worth."""
     encoding = worth_of.encoding
     for _ in range(3):
         before = worth
         for rows in (_along_slope(worth_of, row), _neighbours(encoding, row)):
             if len(rows):
-                found = worth_of.at(rows)
-                place = int(np.argmax(found))
-                if found[place] > worth:
-                    row, worth = rows[place], float(found[place])
+                neighbours_worth = worth_of.at(rows)
+                place = int(np.argmax(neighbours_worth))
+                if neighbours_worth[place] > worth:
+                    row, worth = rows[place], float(neighbours_worth[place])
         if worth <= before + 1e-9 or not np.any(~encoding.smooth):
             break
     return worth, row
@@ -224,24 +222,24 @@ def _along_slope(worth_of: _Worth, row: Array) -> Array:
     )
     moved = row.copy()
     moved[free] = np.clip(climb.x, 0.0, 1.0)
-    return encoding.settled(moved[None, :])
+    return encoding.snap(moved[None, :])
 
 
 def _neighbours(encoding: Encoding, row: Array) -> Array:
     """Rows that differ in one whole number or choice; parents stay as they are."""
-    made = []
+    neighbours = []
     for column, count in enumerate(encoding.counts):
         if encoding.smooth[column] or encoding.parents[column] or math.isnan(row[column]):
             continue
         values = encoding.bins(column)
-        own = int(np.argmin(np.abs(np.array(values) - row[column])))
+        place = int(np.argmin(np.abs(np.array(values) - row[column])))
         reach = count if encoding.unordered[column] or count <= 6 else 2
-        for other in range(max(0, own - reach), min(count, own + reach + 1)):
-            if other != own:
+        for other in range(max(0, place - reach), min(count, place + reach + 1)):
+            if other != place:
                 moved = row.copy()
                 moved[column] = values[other]
-                made.append(moved)
-    return np.array(made) if made else np.empty((0, len(row)))
+                neighbours.append(moved)
+    return np.array(neighbours) if neighbours else np.empty((0, len(row)))
 
 
 # ---- How much is to be gained by a trial at a point? Expected improvement, in logarithms.

@@ -25,4 +25,6 @@ def learning_from_earlier(
             before = earlier_rounds(opened, round)
     except NotFound:  # nothing was recorded yet
         return search
-    return replace(search, earlier=[own.with_objective(objective) for own in before])
+    return replace(
+        search, earlier=[round_results.with_objective(objective) for round_results in before]
+    )

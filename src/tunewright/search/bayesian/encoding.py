@@ -67,13 +67,13 @@ class Encoding:
     @property
     def configurations(self) -> float:
         """How many different configurations the study has; infinite with a continuous range."""
-        found = self.study.configurations
-        return math.inf if found is None else float(found)
+        count = self.study.configurations
+        return math.inf if count is None else float(count)
 
     def positions(self, units: Sequence[Mapping[str, float]]) -> Array:
         """One row per point (column -> position)."""
         rows = [[unit.get(h.column, math.nan) for h in self.space] for unit in units]
-        return self.settled(np.array(rows, dtype=np.float64).reshape(len(rows), len(self.space)))
+        return self.snap(np.array(rows, dtype=np.float64).reshape(len(rows), len(self.space)))
 
     def unit(self, row: Array) -> dict[str, float]:
         """The point (column -> position) of one row."""
@@ -89,9 +89,9 @@ class Encoding:
             rows[:, index[column]] = self.space[index[column]].range.unit(value)
         for place, h in enumerate(branch.dimensions):
             rows[:, index[h.column]] = points[:, place]
-        return self.settled(rows)
+        return self.snap(rows)
 
-    def settled(self, rows: Array) -> Array:
+    def snap(self, rows: Array) -> Array:
         """The rows with whole numbers and choices at the middle of their bins."""
         rows = rows.copy()
         for column, h in enumerate(self.space):
@@ -101,14 +101,14 @@ class Encoding:
 
     def features(self, rows: Array) -> Array:
         """What the kernel measures distances between."""
-        made = []
+        blocks = []
         for column, h in enumerate(self.space):
             inactive = np.isnan(rows[:, column])
-            own = np.stack(h.range.features(np.where(inactive, 0.5, rows[:, column])), axis=1)
+            block = np.stack(h.range.features(np.where(inactive, 0.5, rows[:, column])), axis=1)
             if not h.range.ordered:
-                own[inactive] = 0.0  # at none of the corners
-            made.append(own)
-        return np.hstack(made) if made else np.empty((len(rows), 0))
+                block[inactive] = 0.0  # at none of the corners
+            blocks.append(block)
+        return np.hstack(blocks) if blocks else np.empty((len(rows), 0))
 
     @cached_property
     def unordered(self) -> npt.NDArray[np.bool_]:
@@ -128,23 +128,23 @@ class Encoding:
 
 def _positions(h: Hyperparameter) -> list[float]:
     """The position of every value of a discrete range."""
-    own = h.range
-    if own.choices is not None:
-        return [own.unit(value) for value in own.choices]
-    if own.bins is None or own.bins.count > MOST_LISTED:
+    range_ = h.range
+    if range_.choices is not None:
+        return [range_.unit(value) for value in range_.choices]
+    if range_.bins is None or range_.bins.count > MOST_LISTED:
         return []
-    return [own.unit(own.value(middle)) for middle in own.bins.middles()]
+    return [range_.unit(range_.value(middle)) for middle in range_.bins.middles()]
 
 
-def _middles(own: Bins, positions: Array) -> Array:
+def _middles(bins_: Bins, positions: Array) -> Array:
     """The middle of the bin each position lies in, beyond the range too."""
     # a hair more, since the position of a bin's lower edge may be rounded down
     hair = 1 + 1e-12
-    if own.log:
-        low, high = math.log(own.first), math.log(own.last + 1)
+    if bins_.log:
+        low, high = math.log(bins_.first), math.log(bins_.last + 1)
         values = np.maximum(np.floor(np.exp(low + positions * (high - low)) * hair), 1)
-        values = np.where(positions <= 1.0, np.minimum(values, own.last), values)
+        values = np.where(positions <= 1.0, np.minimum(values, bins_.last), values)
         return np.asarray(((np.log(values) + np.log(values + 1)) / 2 - low) / (high - low))
-    bins = np.floor(positions * own.count * hair)
-    bins = np.where(positions <= 1.0, np.minimum(bins, own.count - 1), bins)
-    return np.asarray((bins + 0.5) / own.count)
+    bins = np.floor(positions * bins_.count * hair)
+    bins = np.where(positions <= 1.0, np.minimum(bins, bins_.count - 1), bins)
+    return np.asarray((bins + 0.5) / bins_.count)

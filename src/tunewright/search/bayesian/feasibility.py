@@ -18,7 +18,7 @@ from tunewright.search.bayesian.gaussian_process import (
     Kernel,
     Parameters,
     Prior,
-    fitted,
+    fit_parameters,
 )
 
 Array = npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ _MOST_STEPS = 40
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
-def learned_feasibility(
+def learn_feasibility(
     kernel: Kernel,
     group: npt.NDArray[np.intp],
     columns: int,
@@ -41,8 +41,10 @@ def learned_feasibility(
     """The latent process of which trials were feasible; length scales by regression on them."""
     signs = np.where(feasible, 1.0, -1.0)
     spread = float(signs.std()) or 1.0
-    found = fitted(kernel, group, columns, features, (signs - signs.mean()) / spread, prior)
-    return _propagated(Parameters(kernel, group, found.lengths, SCALE, 0.0), features, signs)
+    fitted = fit_parameters(
+        kernel, group, columns, features, (signs - signs.mean()) / spread, prior
+    )
+    return _propagate(Parameters(kernel, group, fitted.lengths, SCALE, 0.0), features, signs)
 
 
 def log_probability(mean: Array, sd: Array) -> Array:
@@ -52,7 +54,7 @@ def log_probability(mean: Array, sd: Array) -> Array:
     return np.asarray(log_ndtr(mean / np.sqrt(1.0 + sd * sd)))
 
 
-def _propagated(parameters: Parameters, features: Array, signs: Array) -> GaussianProcess:
+def _propagate(parameters: Parameters, features: Array, signs: Array) -> GaussianProcess:
     """Expectation propagation, all trials at once: each becomes a normal observation."""
     from scipy.linalg import cho_solve, cholesky, solve_triangular
     from scipy.special import log_ndtr, ndtri

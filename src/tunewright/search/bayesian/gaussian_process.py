@@ -60,7 +60,7 @@ class Prior:
     shortest: float = 0.03
     longest: float = 30.0
 
-    def expected(self, columns: int) -> Array:
+    def centre(self, columns: int) -> Array:
         """The middle of the distribution of the logarithms."""
         length = self.length + 0.5 * math.log(max(columns, 1))
         return np.array([length] * columns + [self.scale, self.noise])
@@ -77,7 +77,7 @@ class Prior:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Of a process: what `fitted` finds."""
+    """Of a process: what `fit_parameters` finds."""
 
     kernel: Kernel
     group: npt.NDArray[np.intp]  # for every feature, the column whose length scale it has
@@ -105,28 +105,30 @@ class GaussianProcess:
     def predict(self, features: Array) -> tuple[Array, Array]:
         """Mean and standard deviation of the function at every row."""
         cross = self.parameters.covariance(self.features, features)
-        solved = _solved(self.root, cross)
+        solved = _solve(self.root, cross)
         variance = self.parameters.scale - np.einsum("ij,ij->j", solved, solved)
         return self.mean + self.weights @ cross, np.sqrt(np.maximum(variance, _LEAST_VARIANCE))
 
     def predict_jointly(self, features: Array) -> tuple[Array, Array]:
         """Mean of the function at every row, and the covariance between the rows."""
         cross = self.parameters.covariance(self.features, features)
-        solved = _solved(self.root, cross)
-        own = self.parameters.covariance(features, features)
-        return self.mean + self.weights @ cross, own - solved.T @ solved
+        solved = _solve(self.root, cross)
+        between = self.parameters.covariance(features, features)
+        return self.mean + self.weights @ cross, between - solved.T @ solved
 
     def predict_slopes(self, point: Array) -> tuple[float, float, Array, Array]:
         """Mean, standard deviation, and the slope of each along every feature, at one point."""
-        own = self.parameters
-        lengths = own.lengths[own.group]
+        parameters = self.parameters
+        lengths = parameters.lengths[parameters.group]
         away = (point - self.features) / lengths
-        correlation, slope = own.kernel.correlation_and_slope(np.einsum("ij,ij->i", away, away))
-        cross = own.scale * correlation
-        slopes = (2.0 * own.scale * slope)[:, None] * away / lengths
-        solved = _solved(self.root, cross)
-        sd = math.sqrt(max(own.scale - float(solved @ solved), _LEAST_VARIANCE))
-        inverse = _solved(self.root, solved, transposed=True)
+        correlation, slope = parameters.kernel.correlation_and_slope(
+            np.einsum("ij,ij->i", away, away)
+        )
+        cross = parameters.scale * correlation
+        slopes = (2.0 * parameters.scale * slope)[:, None] * away / lengths
+        solved = _solve(self.root, cross)
+        sd = math.sqrt(max(parameters.scale - float(solved @ solved), _LEAST_VARIANCE))
+        inverse = _solve(self.root, solved, transposed=True)
         mean = self.mean + float(self.weights @ cross)
         return mean, sd, self.weights @ slopes, -(inverse @ slopes) / sd
 
@@ -135,26 +137,28 @@ class GaussianProcess:
 
         Known, not seen with noise: a batch would otherwise crowd where noise leaves some doubt.
         """
-        own = self
+        process = self
         for point in features:
-            cross = own.parameters.covariance(own.features, point[None, :])[:, 0]
-            row = _solved(own.root, cross)
-            left = own.parameters.scale + KNOWN - float(row @ row)
+            cross = process.parameters.covariance(process.features, point[None, :])[:, 0]
+            row = _solve(process.root, cross)
+            left = process.parameters.scale + KNOWN - float(row @ row)
             size = len(row)
             root = np.zeros((size + 1, size + 1), order="F")
-            root[:size, :size] = own.root
+            root[:size, :size] = process.root
             root[size, :size] = row
             root[size, size] = math.sqrt(max(left, _LEAST_VARIANCE))
-            own = replace(
-                own,
-                features=np.vstack([own.features, point]),
+            process = replace(
+                process,
+                features=np.vstack([process.features, point]),
                 root=root,
-                weights=np.append(own.weights, 0.0),  # what came as predicted moves no prediction
+                weights=np.append(
+                    process.weights, 0.0
+                ),  # what came as predicted moves no prediction
             )
-        return own
+        return process
 
 
-def conditioned(
+def condition(
     parameters: Parameters,
     features: Array,
     values: Array,
@@ -168,13 +172,13 @@ def conditioned(
     root = _root(parameters.covariance(features, features), parameters.noise + doubt)
     mean = 0.0
     if fit_mean:
-        ones = _solved(root, _solved(root, np.ones(len(values))), transposed=True)
-        mean = float(ones @ values / ones.sum())
-    weights = _solved(root, _solved(root, values - mean), transposed=True)
+        constant = _solve(root, _solve(root, np.ones(len(values))), transposed=True)
+        mean = float(constant @ values / constant.sum())
+    weights = _solve(root, _solve(root, values - mean), transposed=True)
     return GaussianProcess(parameters, features, mean, root, weights)
 
 
-def fitted(
+def fit_parameters(
     kernel: Kernel,
     group: npt.NDArray[np.intp],
     columns: int,
@@ -190,11 +194,11 @@ def fitted(
     from scipy.optimize import minimize
 
     squares = column_squares(group, columns, features)
-    expected, limits = prior.expected(columns), prior.limits(columns)
+    centre, limits = prior.centre(columns), prior.limits(columns)
     low, high = (np.array(ends) for ends in zip(*limits, strict=True))
-    smoother = expected + np.array([1.5] * columns + [0.0, 3.0])
+    smoother = centre + np.array([1.5] * columns + [0.0, 3.0])
     best: tuple[float, Array] | None = None
-    for start in (expected, smoother):
+    for start in (centre, smoother):
         climbed = minimize(
             loss_and_slope,
             np.clip(start, low, high),
@@ -215,8 +219,8 @@ def column_squares(group: npt.NDArray[np.intp], columns: int, features: Array) -
     """The squared distance of every pair of points along every column: columns, points, points."""
     squares = np.zeros((columns, len(features), len(features)))
     for feature, column in enumerate(group):
-        own = features[:, feature]
-        squares[column] += (own[:, None] - own[None, :]) ** 2
+        axis = features[:, feature]
+        squares[column] += (axis[:, None] - axis[None, :]) ** 2
     return squares
 
 
@@ -237,11 +241,11 @@ def loss_and_slope(
     flat = squares.reshape(columns, -1)
     correlation, fall = kernel.correlation_and_slope((shrink @ flat).reshape(size, size))
     root = _root(scale * correlation, noise + doubt)
-    weights = _solved(root, _solved(root, values), transposed=True)
+    weights = _solve(root, _solve(root, values), transposed=True)
     inverse, _ = lapack.dpotri(root, lower=1)
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     excess = inverse - np.outer(weights, weights)  # twice the slope along the covariance
-    away = (logs - prior.expected(columns)) / prior.spread(columns)
+    away = (logs - prior.centre(columns)) / prior.spread(columns)
     loss = 0.5 * float(values @ weights) + float(np.log(np.diag(root)).sum())
     slope = away / prior.spread(columns)
     slope[:columns] -= scale * (flat @ (excess * fall).ravel()) * shrink
@@ -256,12 +260,12 @@ def _squares(a: Array, b: Array) -> Array:
     return np.asarray(np.maximum(squared, 0.0))
 
 
-def _solved(root: Array, right: Array, transposed: bool = False) -> Array:
+def _solve(root: Array, right: Array, transposed: bool = False) -> Array:
     """By a lower factor; LAPACK itself, since SciPy's checks take longer than 100 points do."""
     from scipy.linalg import lapack
 
-    found, _ = lapack.dtrtrs(root, right, lower=1, trans=int(transposed))
-    return np.asarray(found)
+    solution, _ = lapack.dtrtrs(root, right, lower=1, trans=int(transposed))
+    return np.asarray(solution)
 
 
 def _root(covariance: Array, noise: Array | float) -> Array:

@@ -29,7 +29,7 @@ class History:
     encoding: Encoding
     rows: Array  # trials with an outcome: this study's, then those of earlier rounds
     values: Array  # NaN where infeasible
-    own: int  # how many of the rows are this study's
+    study_count: int  # how many of the rows are this study's
     waiting: Array  # rows of this study's trials without one: running, failed, or pruned (censored)
     trials: tuple[Trial, ...]  # the study's own with an outcome, in the order of the rows
     next_index: int
@@ -44,7 +44,7 @@ class History:
     @property
     def claimed(self) -> int:
         """How many trials of this study have been given out."""
-        return self.own + len(self.waiting)
+        return self.study_count + len(self.waiting)
 
     @cached_property
     def left(self) -> float:
@@ -54,7 +54,7 @@ class History:
     @property
     def tried(self) -> Array:
         """The rows of all trials of this study."""
-        return np.vstack([self.rows[: self.own], self.waiting])
+        return np.vstack([self.rows[: self.study_count], self.waiting])
 
 
 def history(study: Study, trials: Sequence[Trial], earlier: Sequence[Results] = ()) -> History:
@@ -63,15 +63,15 @@ def history(study: Study, trials: Sequence[Trial], earlier: Sequence[Results] = 
     ordered = sorted(trials, key=_order)
     ended = [t for t in ordered if t.value is not None or t.status == "infeasible"]
     others = [t for t in ordered if t.value is None and t.status != "infeasible"]
-    before = [found for results in earlier for found in _compatible(study, results)]
+    before = [outcome for results in earlier for outcome in _compatible(study, results)]
     units = [*(_unit(study, t) for t in ended), *(unit for unit, *_ in before)]
     values = [*(t.value for t in ended), *(value for _, value, _ in before)]
-    measured = [*(_measured(t) for t in ended), *(sd for *_, sd in before)]
+    measured = [*(_own_error(t) for t in ended), *(sd for *_, sd in before)]
     return History(
         encoding=encoding,
         rows=encoding.positions(units),
         values=np.array([math.nan if v is None else v for v in values], dtype=np.float64),
-        own=len(ended),
+        study_count=len(ended),
         waiting=encoding.positions([_unit(study, t) for t in others]),
         trials=tuple(ended),
         next_index=next_index(trials),
@@ -110,10 +110,10 @@ def _compatible(
             continue
         unit = _position(study, trial.configuration)
         if unit is not None:
-            yield unit, None if value is None else sign * value, _measured(trial)
+            yield unit, None if value is None else sign * value, _own_error(trial)
 
 
-def _measured(trial: Trial) -> float:
+def _own_error(trial: Trial) -> float:
     """The part of its measurement error, as a standard deviation, that is its own."""
     return 0.0 if trial.measured is None else own_sd(trial.measured.sd)
 
@@ -126,10 +126,10 @@ def _position(study: Study, configuration: Mapping[str, Value]) -> dict[str, flo
     for h in study.space:
         if not h.active(settings):
             continue
-        found = h.range.place(configuration[h.name]) if h.name in configuration else None
-        if found is None:
+        position = h.range.place(configuration[h.name]) if h.name in configuration else None
+        if position is None:
             return None
-        unit[h.column] = found
+        unit[h.column] = position
         settings[h.column] = names[h.name] = configuration[h.name]
     names |= {f.name: f.value for f in study.fixed if holds(f.when, settings)}
     alike = names.keys() == configuration.keys() and all(

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.search.bayesian.encoding import Encoding
-from tunewright.search.bayesian.feasibility import learned_feasibility
+from tunewright.search.bayesian.feasibility import learn_feasibility
 from tunewright.search.bayesian.gaussian_process import (
     GAUSSIAN,
     MATERN,
     GaussianProcess,
     Prior,
-    conditioned,
-    fitted,
+    condition,
+    fit_parameters,
 )
 from tunewright.search.bayesian.history import History
 from tunewright.search.bayesian.plausible import Data, Plausible, plausible
@@ -42,9 +42,9 @@ class Model:
     prior: Prior
     noisy: float = 0.0  # share of noise in the variance of plain values; 0: the values are warped
 
-    def value(self, told: Array) -> Array:
+    def value(self, warped_values: Array) -> Array:
         """The objective at these warped values; smaller is better in both."""
-        return self.warp.back(told * self.spread + self.shift)
+        return self.warp.back(warped_values * self.spread + self.shift)
 
     def believing(self, rows: Array) -> Model:
         """The model as if trials at these rows had come out as predicted."""
@@ -57,7 +57,7 @@ class Model:
         )
 
 
-def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Model:
+def learn(history: History, recipe: Recipe, feasibility: bool = False) -> Model:
     """Learn from the trials that came to an outcome; at least one of them.
 
     `feasibility` asks for the second process too, which the recipe may not need for its search.
@@ -66,9 +66,9 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
     columns = len(encoding.space)
     features = encoding.features(history.rows)
     feasible = history.feasible
-    told, warp = warped(history.values[feasible], recipe.bend, recipe.halves)
-    values = np.full(len(feasible), np.quantile(told, recipe.level) if len(told) else 0.0)
-    values[feasible] = told
+    outcomes, warp = warp_values(history.values[feasible], recipe.bend, recipe.halves)
+    values = np.full(len(feasible), np.quantile(outcomes, recipe.level) if len(outcomes) else 0.0)
+    values[feasible] = outcomes
     drops = recipe.diverged != "worst" and bool(feasible.any())
     learns = feasible if drops else np.ones(len(feasible), dtype=bool)
     shift, spread = float(values[learns].mean()), float(values[learns].std()) or 1.0
@@ -76,11 +76,11 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
     prior = Prior(length=recipe.length, least_noise=_least_noise(history, values))
     doubt = np.where(feasible, 0.0, recipe.softness)
     if history.measured[feasible].any():
-        told_sd = warp.spread_of(history.values[feasible], history.measured[feasible])
-        doubt[feasible] = (told_sd / spread) ** 2
+        error = warp.spread_of(history.values[feasible], history.measured[feasible])
+        doubt[feasible] = (error / spread) ** 2
     data = Data(features[learns], values[learns], doubt[learns])
     fit, keep = _few(data, _FIT_MOST), _few(data, KEEP_MOST)
-    parameters = fitted(
+    parameters = fit_parameters(
         kernel,
         encoding.group,
         columns=columns,
@@ -90,11 +90,11 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
         doubt=fit.doubt,
     )
     fit_mean = recipe.mean == "fitted"
-    process = conditioned(parameters, keep.features, keep.values, keep.doubt, fit_mean)
+    process = condition(parameters, keep.features, keep.values, keep.doubt, fit_mean)
     second = None
     if (feasibility or recipe.diverged == "model") and not feasible.all():
         some = _some(values, _FIT_MOST)
-        second = learned_feasibility(
+        second = learn_feasibility(
             kernel, encoding.group, columns, features[some], feasible[some], Prior()
         )
     return Model(
@@ -117,13 +117,13 @@ def for_search(history: History, recipe: Recipe) -> Model:
     equally bad: plain values around their average keep unknown places worth a trial.
     """
     if recipe.noisy and len(history.rows) >= recipe.noisy_after and history.feasible.all():
-        plain = learned(history, replace(recipe, halves=False, bend=0.0, mean="average"))
-        own = plain.process.parameters
-        noise = own.noise + float(plain.data.doubt.mean())
-        share = noise / (noise + own.scale)
+        plain = learn(history, replace(recipe, halves=False, bend=0.0, mean="average"))
+        parameters = plain.process.parameters
+        noise = parameters.noise + float(plain.data.doubt.mean())
+        share = noise / (noise + parameters.scale)
         if share > recipe.noisy:
             return replace(plain, noisy=share)
-    return learned(history, recipe)
+    return learn(history, recipe)
 
 
 def others(model: Model) -> Plausible:
@@ -209,17 +209,17 @@ class Warp:
     values: Array  # of the objective, rising, each once
     warped: Array  # the same, as the model sees it
 
-    def back(self, warped: Array) -> Array:
+    def back(self, warp_values: Array) -> Array:
         """The objective at these warped values; beyond the best one, by the slope there."""
         if len(self.values) == 1:
-            return np.full_like(warped, self.values[0])
-        found = np.interp(warped, self.warped, self.values)
+            return np.full_like(warp_values, self.values[0])
+        inside = np.interp(warp_values, self.warped, self.values)
         at = 1
         while at < len(self.warped) - 1 and self.warped[at] - self.warped[0] < 0.1:
             at += 1  # a slope over two nearly equal values would be noise
         steep = (self.values[at] - self.values[0]) / (self.warped[at] - self.warped[0])
-        below = warped < self.warped[0]
-        return np.where(below, self.values[0] + steep * (warped - self.warped[0]), found)
+        below = warp_values < self.warped[0]
+        return np.where(below, self.values[0] + steep * (warp_values - self.warped[0]), inside)
 
     def spread_of(self, values: Array, sd: Array) -> Array:
         """What a standard deviation of each value is as the model sees it: the steeper side."""
@@ -230,7 +230,7 @@ class Warp:
         return np.maximum(middle - ends[0], ends[1] - middle)
 
 
-def warped(values: Array, bend: float = _BEND, halves: bool = True) -> tuple[Array, Warp]:
+def warp_values(values: Array, bend: float = _BEND, halves: bool = True) -> tuple[Array, Warp]:
     """The values as the model sees them, of mean 0 and standard deviation 1; and the way back.
 
     The worse half keeps its order only: it is spread like the worse half of a normal distribution
@@ -247,10 +247,10 @@ def warped(values: Array, bend: float = _BEND, halves: bool = True) -> tuple[Arr
     spread = _half_ranked(unit, np.bincount(inverse)) if halves else unit
     spread = spread / spread[-1]
     bent = np.log1p(bend * spread) / math.log1p(bend) if bend else spread
-    told = bent[inverse]
-    mean, sd = float(told.mean()), float(told.std())
+    bent_values = bent[inverse]
+    mean, sd = float(bent_values.mean()), float(bent_values.std())
     rising = (bent - mean) / sd
-    return (told - mean) / sd, Warp(distinct, rising)
+    return (bent_values - mean) / sd, Warp(distinct, rising)
 
 
 def _half_ranked(rising: Array, counts: npt.NDArray[np.intp]) -> Array:

@@ -20,8 +20,8 @@ from tunewright.search.bayesian.gaussian_process import (
     Parameters,
     Prior,
     column_squares,
-    conditioned,
-    fitted,
+    condition,
+    fit_parameters,
     loss_and_slope,
 )
 
@@ -54,7 +54,7 @@ class Plausible:
         from scipy.optimize import brentq
         from scipy.special import ndtr
 
-        means, sds = np.array([_with_mean_unknown(own, point) for own in self.processes]).T
+        means, sds = np.array([_with_mean_unknown(process, point) for process in self.processes]).T
 
         def over(x: float, probability: float) -> float:
             return float(self.weights @ ndtr((x - means) / sds)) - probability
@@ -65,11 +65,12 @@ class Plausible:
 
 def plausible(parameters: Parameters, prior: Prior, fit: Data, data: Data) -> Plausible:
     """Parameters like these but found by `fit` for every share of noise, conditioned on `data`."""
-    found = list(_stories(parameters, prior, fit))
-    logs = np.array([log for log, _ in found])
+    stories = list(_stories(parameters, prior, fit))
+    logs = np.array([log for log, _ in stories])
     weights = np.exp(logs - logs.max())
     processes = tuple(
-        conditioned(own, data.features, data.values, data.doubt, fit_mean=True) for _, own in found
+        condition(parameters, data.features, data.values, data.doubt, fit_mean=True)
+        for _, parameters in stories
     )
     return Plausible(processes, weights / weights.sum())
 
@@ -83,18 +84,18 @@ def _stories(like: Parameters, prior: Prior, fit: Data) -> Iterator[tuple[float,
     for share in [s for s in _SHARES if s >= prior.least_noise] or _SHARES[-1:]:
         # all that was seen has variance 1: what is not noise is the function
         pinned = {"noise": math.log(share), "noise_sd": _PINNED, "scale": math.log(1 - share)}
-        own = replace(prior, **pinned)
-        top = fitted(
+        pinned_prior = replace(prior, **pinned)
+        top = fit_parameters(
             like.kernel,
             like.group,
             columns=columns,
             features=fit.features,
             values=fit.values,
-            prior=own,
+            prior=pinned_prior,
             doubt=fit.doubt,
         )
         logs = np.log([*top.lengths, top.scale, top.noise])
-        given = (like.kernel, squares, fit.values, own, fit.doubt)
+        given = (like.kernel, squares, fit.values, pinned_prior, fit.doubt)
         spread = _spread(logs, *given)
         volume = float(np.linalg.slogdet(spread)[1])
         weight = volume - loss_and_slope(logs, *given)[0]
@@ -126,6 +127,6 @@ def _with_mean_unknown(process: GaussianProcess, point: Array) -> tuple[float, f
     mean, sd = process.predict(point)
     cross = process.parameters.covariance(process.features, point)[:, 0]
     sides = np.stack([np.ones(len(cross)), cross], axis=1)
-    ones, toward = solve_triangular(process.root, sides, lower=True, check_finite=False).T
-    left = 1.0 - float(ones @ toward)
-    return float(mean[0]), math.sqrt(float(sd[0]) ** 2 + left**2 / float(ones @ ones))
+    constant, toward = solve_triangular(process.root, sides, lower=True, check_finite=False).T
+    left = 1.0 - float(constant @ toward)
+    return float(mean[0]), math.sqrt(float(sd[0]) ** 2 + left**2 / float(constant @ constant))

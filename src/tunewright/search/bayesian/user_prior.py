@@ -47,10 +47,10 @@ class Column:
         """Relative to an even density; 0 where the column is inactive."""
         if not self.sd:
             even = self.count / (self.odds + self.count - 1)
-            found = np.log(np.where(self.inside(positions), self.odds * even, even))
+            density = np.log(np.where(self.inside(positions), self.odds * even, even))
         else:
-            found = np.log(_EVEN + self._bell(positions))
-        return np.where(np.isnan(positions), 0.0, found)
+            density = np.log(_EVEN + self._bell(positions))
+        return np.where(np.isnan(positions), 0.0, density)
 
     def slope(self, position: float) -> float:
         """Of the logarithm of the density; 0 in a list."""
@@ -64,14 +64,14 @@ class Column:
         reach = _REACH * self.sd if self.sd else 0.5 / self.count
         return np.asarray(np.abs(positions - self.centre) <= reach)
 
-    def drawn(self, even: Array) -> Array:
+    def sample(self, even: Array) -> Array:
         """Positions from this density, for evenly spread numbers between 0 and 1."""
         if not self.sd:
-            own = self.odds / (self.odds + self.count - 1)
-            rest = np.clip((even - own) / max(1.0 - own, 1e-12), 0.0, 1.0 - 1e-9)
+            share = self.odds / (self.odds + self.count - 1)
+            rest = np.clip((even - share) / max(1.0 - share, 1e-12), 0.0, 1.0 - 1e-9)
             others = (np.floor(rest * (self.count - 1)) + 0.5) / self.count
             others += (others >= self.centre - 1e-9) / self.count  # passes over the believed one
-            return np.where(even < own, self.centre, others)
+            return np.where(even < share, self.centre, others)
         density = _EVEN + self._bell(_GRID)
         below = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
         return np.asarray(np.interp(even, below / below[-1], _GRID))
@@ -113,34 +113,32 @@ class UserPrior:
 
         Position 0 is at the believed values themselves.
         """
-        rows = rows.copy()
+        sampled = self.sample(rows)
+        for column in self.columns if index == 0 and len(rows) else ():
+            if not math.isnan(rows[0, column.number]):
+                sampled[0, column.number] = column.centre
         turn = (index + np.arange(len(rows))) % 2 == 0
-        for column in self.columns:
-            own = rows[:, column.number]
-            drawn = np.where(np.isnan(own), own, column.drawn(np.nan_to_num(own)))
-            if index == 0 and len(rows) and not math.isnan(own[0]):
-                drawn[0] = column.centre
-            rows[:, column.number] = np.where(turn, drawn, own)
-        return rows
+        return np.where(turn[:, None], sampled, rows)
 
-    def drawn(self, rows: Array) -> Array:
+    def sample(self, rows: Array) -> Array:
         """Even rows with the columns that have a belief drawn from it."""
         rows = rows.copy()
         for column in self.columns:
-            own = rows[:, column.number]
-            rows[:, column.number] = np.where(np.isnan(own), own, column.drawn(np.nan_to_num(own)))
+            positions = rows[:, column.number]
+            sampled = column.sample(np.nan_to_num(positions))
+            rows[:, column.number] = np.where(np.isnan(positions), positions, sampled)
         return rows
 
 
-def declared(encoding: Encoding) -> UserPrior:
+def beliefs_of(encoding: Encoding) -> UserPrior:
     """The beliefs that the study's ranges declare."""
-    found = (_column(n, h.range) for n, h in enumerate(encoding.space))
-    return UserPrior(tuple(one for one in found if one is not None))
+    beliefs = (_column(n, h.range) for n, h in enumerate(encoding.space))
+    return UserPrior(tuple(belief for belief in beliefs if belief is not None))
 
 
 def remaining(prior: UserPrior, known: History, strength: float) -> UserPrior:
     """Those that the trials do not contradict, weighted by how many trials there are."""
-    kept = tuple(one for one in prior.columns if not contradicted(one, known))
+    kept = tuple(column for column in prior.columns if not contradicted(column, known))
     return replace(prior, columns=kept, weight=strength * _FULL / max(len(known.rows), 1) ** 2)
 
 
@@ -152,10 +150,10 @@ def contradicted(column: Column, known: History) -> bool:
     of all inside against all outside, at 10 % too. Once dropped, a belief stays so: trials are
     looked at in the order of their index.
     """
-    positions = known.rows[: known.own, column.number]
+    positions = known.rows[: known.study_count, column.number]
     active = ~np.isnan(positions)
     inside = column.inside(positions[active])
-    values = np.where(np.isfinite(known.values), known.values, np.inf)[: known.own][active]
+    values = np.where(np.isfinite(known.values), known.values, np.inf)[: known.study_count][active]
     for count in range(2 * _LEAST_BEST, min(len(values), _MOST_LOOKS) + 1):
         best = max(_LEAST_BEST, count // _BEST)
         order = np.argsort(values[:count], kind="stable")[:best]
@@ -175,41 +173,41 @@ def _as_bad(values: Array, inside: npt.NDArray[np.bool_]) -> float:
     """
     from scipy.special import ndtr
 
-    own, others = values[inside], values[~inside]
-    if min(len(own), len(others)) < _FEWEST_SIDES:
+    here, others = values[inside], values[~inside]
+    if min(len(here), len(others)) < _FEWEST_SIDES:
         return 1.0
-    worse = float((own[:, None] > others).sum() + (own[:, None] == others).sum() / 2)
-    pairs = len(own) * len(others)
+    worse = float((here[:, None] > others).sum() + (here[:, None] == others).sum() / 2)
+    pairs = len(here) * len(others)
     spread = math.sqrt(pairs * (len(values) + 1) / 12)
     return float(ndtr(-(worse - pairs / 2 - 0.5) / spread))
 
 
-def _at_most(seen: int, drawn: int, inside: int, of: int) -> float:
+def _at_most(seen: int, sample: int, inside: int, of: int) -> float:
     """The probability of so few or fewer, drawn without replacement."""
-    ways = sum(math.comb(inside, k) * math.comb(of - inside, drawn - k) for k in range(seen + 1))
-    return ways / math.comb(of, drawn)
+    ways = sum(math.comb(inside, k) * math.comb(of - inside, sample - k) for k in range(seen + 1))
+    return ways / math.comb(of, sample)
 
 
-def _column(number: int, own: Range) -> Column | None:
-    belief = own.belief
+def _column(number: int, range_: Range) -> Column | None:
+    belief = range_.belief
     if belief is None:
         return None
-    centre = own.unit(belief.value)
-    if is_measured(own):
-        return Column(number, centre, _deviation(own, belief, centre))
-    return Column(number, centre, 0.0, float(belief.factor or 1.0), own.count or 1)
+    centre = range_.unit(belief.value)
+    if is_measured(range_):
+        return Column(number, centre, _deviation(range_, belief, centre))
+    return Column(number, centre, 0.0, float(belief.factor or 1.0), range_.count or 1)
 
 
-def _deviation(own: Range, belief: Belief, centre: float) -> float:
+def _deviation(range_: Range, belief: Belief, centre: float) -> float:
     """One standard deviation of a belief, in positions."""
     value = float(belief.value)  # type: ignore[arg-type]
     factor, width = belief.factor or 1.0, belief.width or 0.0
-    if own.scale == "log":
+    if range_.scale == "log":
         ends = value * factor, value / factor
-    elif own.scale == "log_from_one":
+    elif range_.scale == "log_from_one":
         ends = 1 - (1 - value) / factor, 1 - (1 - value) * factor
     else:
         ends = value + width, value - width
-    places = [place for place in map(own.place, ends) if place is not None]
+    places = [place for place in map(range_.place, ends) if place is not None]
     # neither end has a place: wider than the range
     return max(abs(places[0] - centre), _NARROWEST) if places else 1.0
