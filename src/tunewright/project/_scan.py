@@ -161,7 +161,7 @@ def scan(
     )
 
 
-def declared_choices(program: str, folder: Path) -> dict[str, tuple[Any, ...]]:
+def option_choices(program: str, folder: Path) -> dict[str, tuple[Any, ...]]:
     """The only values that options of a program allow, by option, as its source declares them.
 
     Empty for a program whose source is not there, or that is not written in Python.

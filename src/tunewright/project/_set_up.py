@@ -28,7 +28,7 @@ from tunewright.project._project import (
     recorded_names,
     taken,
 )
-from tunewright.project._scan import declared_choices
+from tunewright.project._scan import option_choices
 from tunewright.remedies import InitProject
 from tunewright.store.user_requests import Renamed
 
@@ -152,7 +152,7 @@ def new(
     ready = None if space is None else _ready_space(space, trials, workload, lr_decay=lr_decay)
     path.parent.mkdir(exist_ok=True)
     defaults, program = workload.accepts.defaults, project.settings["command"]
-    choices = declared_choices(program, project.folder) if isinstance(program, str) else {}
+    choices = option_choices(program, project.folder) if isinstance(program, str) else {}
     text = template(name, names, defaults, workload.meaning, trials, ready, choices)
     path.write_text(text, encoding="utf-8")
     file = tomllib.loads(text)
