@@ -34,7 +34,7 @@ LEFT: dict[str, int] = {
     "present": 247,
     "probes": 5,
     "progress": 26,
-    "project": 12,
+    "project": 11,
     "receipts": 6,
     "referee": 6,
     "search": 2,
