@@ -145,7 +145,8 @@ def test_rows_and_fixed_values_are_compared_with_the_round() -> None:
 
 
 def test_the_uncertainty_of_values_survives_an_export(tmp_path: Path) -> None:
-    points = {"valid_error": ([1, 2], [0.5, tw.Measured(0.4, sd=0.1, n=25)]), "loss": ([1], [2.0])}
+    values = [0.5, tw.Measured(0.4, sd=0.1, n=25)]
+    points = {"valid_error": ([1, 2], values), "train_loss": ([1], [2.0])}
     objective = minimize("valid_error")
     round = Round("lr", goal="?", nuisance={"learning_rate": log(1e-3, 1)}, trials_per_study=1)
     made = Trial(
@@ -165,7 +166,7 @@ def test_the_uncertainty_of_values_survives_an_export(tmp_path: Path) -> None:
     )
     assert again.notes == results.notes == ()
     assert again.best().measured == results.best().measured == tw.Measured(0.4, sd=0.1, n=25)
-    assert again.metrics == ("valid_error", "loss")
+    assert again.metrics == ("valid_error", "train_loss")
 
 
 def test_a_standard_deviation_logged_beside_a_metric_is_its_uncertainty() -> None:

@@ -117,6 +117,27 @@ def test_both_doors_say_the_same(folder: Path, capsys: pytest.CaptureFixture[str
     assert "hidden_dim" in capsys.readouterr().out
 
 
+def test_nothing_shows_how_a_metric_is_read(folder: Path) -> None:
+    def codes(program: str) -> list[str]:
+        scan = tw.project.scan(program, minimize="val_loss", write=False)
+        return [note.code for note in scan.notes]
+
+    assert "scan.not_tried" in codes("train.py")
+    (folder / "prints_json.py").write_text(PROGRAM + "import json\nprint(json.dumps({}))\n")
+    assert "scan.not_tried" not in codes("prints_json.py")
+
+
+@pytest.mark.beyond_core
+def test_a_plain_loss_beside_validation_is_the_training_loss(folder: Path) -> None:
+    line = 'print(f"step {epoch} loss {1 / epoch:.4f} val_loss {2 / epoch:.4f}")'
+    *before, _ = PROGRAM.rstrip().splitlines()
+    (folder / "both.py").write_text("\n".join([*before, f"    {line}"]))
+    scan = tw.project.scan(f"{sys.executable} both.py", minimize="val_loss", try_s=60)
+    assert scan.tried is not None and scan.tried.metrics == ("loss", "val_loss")
+    means = tw.project.load(folder).settings["means"]
+    assert (means["train_loss"], means["valid_loss"]) == ("loss", "val_loss")
+
+
 @pytest.mark.beyond_core
 def test_a_short_run_shows_how_metrics_are_read(folder: Path) -> None:
     found = tw.project.scan(f"{sys.executable} train.py", minimize="val_loss", try_s=60)

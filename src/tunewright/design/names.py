@@ -31,6 +31,7 @@ NAMES = (
     *("train_loss", "valid_loss", "gradient_norm"),
 )
 _METRICS = ("train_loss", "valid_loss", "gradient_norm")  # of the names, those that are logged
+_PLAIN_LOSS = "loss"
 LISTS = ("regularisers",)  # names of the hyperparameters that regularise
 NUMBERS = ("steps_per_epoch", "chance")  # plain facts about the workload
 _DEFAULT_REGULARISERS = ("weight_decay", "dropout", "label_smoothing")
@@ -123,7 +124,7 @@ _WORDS: dict[Area, str] = {
     "optimizer": "lr learning adam adamw sgd nesterov clip clipping momentum rmsprop eps",
     "model": "layer layers depth width hidden head heads unit units channel channels filter "
     "filters embd embed embedding block blocks kernel dim dims model architecture arch backbone "
-    "activation encoder decoder mlp ffn expansion rank experts patch",
+    "act activation encoder decoder mlp ffn expansion rank experts patch",
     "data": "data dataset corpus mixture subset vocab tokenizer",
 }
 WORDS = {area: frozenset(words.split()) for area, words in _WORDS.items()}
@@ -312,6 +313,23 @@ def usual_meanings(names: Iterable[str]) -> dict[str, str]:
     return meanings
 
 
+def metric_meanings(metrics: Iterable[str]) -> dict[str, str]:
+    """The meanings that these logged metrics have by their spelling.
+
+    A plain `loss` beside a metric of validation is the training loss, as Keras and the Hugging Face
+    Trainer log it.
+
+    >>> metric_meanings(["loss", "val_loss"]), metric_meanings(["loss"])
+    ({'train_loss': 'loss', 'valid_loss': 'val_loss'}, {})
+    """
+    known = list(dict.fromkeys(metrics))
+    meanings = {meant: name for meant, name in usual_meanings(known).items() if meant in _METRICS}
+    validates = any(_OF_VALIDATION & set(_words(name)) for name in known)
+    if _PLAIN_LOSS in known and validates and "train_loss" not in candidates(known):
+        meanings["train_loss"] = _PLAIN_LOSS
+    return dict(sorted(meanings.items()))
+
+
 def with_guesses(meaning: Meaning, names: Iterable[str], metrics: Iterable[str] = ()) -> Meaning:
     """The meaning, with guesses from names of hyperparameters and metrics where none was declared.
 
@@ -323,11 +341,12 @@ def with_guesses(meaning: Meaning, names: Iterable[str], metrics: Iterable[str] 
     names = list(dict.fromkeys(names))
     declared = set(_names_declared(meaning.means))
     guessed: dict[str, Any] = {}
-    for known_names, of_metrics in ((names, False), (list(metrics), True)):
-        for meant, name in usual_meanings(n for n in known_names if n not in declared).items():
-            wanted = (meant in _METRICS) == of_metrics and meant not in meaning.means
-            if wanted and meant not in known_names:
-                guessed[meant] = name
+    by_name = usual_meanings(name for name in names if name not in declared)
+    hyperparameters = {m: n for m, n in by_name.items() if m not in _METRICS and m not in names}
+    logged = [name for name in metrics if name not in declared]
+    for meant, name in {**hyperparameters, **metric_meanings(logged)}.items():
+        if meant not in meaning.means:
+            guessed[meant] = name
     regularisers = [name for name in names if regularises(name) and name not in declared]
     known = {*_DEFAULT_REGULARISERS, *guessed.values()}
     if "regularisers" not in meaning.means and not known.issuperset(regularisers):

@@ -24,6 +24,8 @@ from tunewright.remedies import InitProject
 
 _FIRST = "first"  # the round that is written
 _TRIALS = 20
+_REPORTS = ("json.dumps", "tunewright")  # a source with these may print its measurements for us
+_TRY_S = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +123,9 @@ def scan(
     tried = None
     if try_s is not None:
         tried = try_program(command_template, objective.metric, place, try_s)
-    lines = () if tried is None else tried.toml
-    text = workload_text(read, roles, command_template, objective, store or DEFAULT_STORE, lines)
+    lines, metrics = ((), ()) if tried is None else (tried.toml, tried.metrics)
+    store = store or DEFAULT_STORE
+    text = workload_text(read, roles, command_template, objective, store, lines, metrics)
     # refuses what could not be trained, before anything is written
     Workload(
         command(
@@ -145,6 +148,8 @@ def scan(
     reads = bool(lines) or (tried is not None and tried.json_lines)
     advice = () if reads or read.adapter is None else (read.adapter,)
     about_run = () if tried is None else tried.notes
+    if tried is None and read.adapter is None:
+        about_run = _not_tried(script, objective.metric)
     of_options = (note for option in read.options for note in option.notes)
     notes = (*read.notes, *about_run, *advice, *of_options)
     return Scan(
@@ -159,6 +164,17 @@ def scan(
         round_text=rounds,
         written=tuple(written),
     )
+
+
+def _not_tried(script: Path, metric: str) -> tuple[Message, ...]:
+    """That nothing shows how the metric is read, where the source prints no JSON."""
+    try:
+        source = script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ()
+    if any(word in source for word in _REPORTS):
+        return ()
+    return (Message("scan.not_tried", {"metric": metric, "seconds": _TRY_S}),)
 
 
 def option_choices(program: str, folder: Path) -> dict[str, tuple[Any, ...]]:

@@ -46,13 +46,13 @@ def test_an_object_that_is_the_default_is_written_out(tmp_path: Path) -> None:
     assert command(found.command).filled({"lr": 0.2, "model": "x"}, {"seed": 1})[2] == (
         '--hparams={"lr": 0.2}'
     )
-    assert not found.notes
+    assert [note.code for note in found.notes] == ["scan.not_tried"]
 
 
 def test_without_one_a_note_shows_how(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(PROGRAM.replace("{default}", ""))
     found = scan("train.py", minimize="loss", folder=tmp_path)
-    assert [note.code for note in found.notes] == ["scan.json_option"]
+    assert [note.code for note in found.notes] == ["scan.json_option", "scan.not_tried"]
     assert """--hparams='{"lr": 0.001}'""" in found.notes[0].text
     file = Declared("config", "--config", "str", None, help="path of a JSON file")
     assert json_notes([file], []) == []

@@ -202,6 +202,10 @@ SENTENCES: dict[str, Template] = {
         "{files:count file} with measurements in its folder"
     ),
     "scan.tried_file": "{pattern}: {points:count row} of {metrics:list}",
+    "scan.not_tried": (
+        "{metric} is read from lines of JSON; if the program prints it otherwise, --try {seconds} "
+        "runs it briefly and proposes how its lines are read"
+    ),
     "scan.tried_json": "tried for {seconds:duration}; it prints measurements as JSON already",
     "scan.tried_stopped": (
         "stopped after {seconds:duration}, before any measurement in its output or its folder. "

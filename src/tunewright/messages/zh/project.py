@@ -197,6 +197,9 @@ SENTENCES: dict[str, Template] = {
         "含测量的文件"
     ),
     "scan.tried_file": "{pattern}：{metrics:list} 共 {points} 行",
+    "scan.not_tried": (
+        "{metric} 从 JSON 行中读取；如果程序以别的形式打印它，--try {seconds} 会短暂运行程序，并给出读取这些行的方法"
+    ),
     "scan.tried_json": "试运行了 {seconds:duration}；程序已经以 JSON 打印测量",
     "scan.tried_stopped": (
         "{seconds:duration} 后停止，此前在输出和文件夹中都没有测量。"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tunewright.design.names import regularises
+from tunewright.design.names import metric_meanings, regularises
 from tunewright.design.objective import Objective
 from tunewright.design.round_file import declaration_data
 from tunewright.design.study import dimensions_for
@@ -110,8 +110,12 @@ def workload_text(
     objective: Objective,
     store: str,
     lines: Sequence[str] = (),
+    metrics: Sequence[str] = (),
 ) -> str:
-    """`tunewright.toml`, with comments that say where each line comes from."""
+    """`tunewright.toml`, with comments that say where each line comes from.
+
+    `lines` read the `metrics`, as far as a short run has shown both.
+    """
     text = [
         *_comment(Message("scan.file_header", {"files": read.files, "style": read.style})),
         "[workload]",
@@ -138,6 +142,7 @@ def workload_text(
         for name, proposed in by_name.items()
         if proposed.meaning not in (None, name)
     }
+    means |= metric_meanings(metrics)
     shrink = [
         n for n, proposed in by_name.items() if regularises(n) and proposed.role == "nuisance"
     ]

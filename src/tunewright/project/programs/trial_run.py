@@ -22,6 +22,7 @@ from tunewright.execution.command import Fact, command
 from tunewright.execution.current_run import VARIABLE, describe
 from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.growing_file import EVENTS, KINDS, FileReader, GrowingFile
+from tunewright.execution.line_patterns import STEP
 from tunewright.execution.line_proposals import propose
 from tunewright.execution.processes.program import measurement
 from tunewright.messages import Message
@@ -89,6 +90,7 @@ class TrialRun:
     patterns: tuple[str, ...]  # of lines that are measurements
     json_lines: bool  # it prints measurements as JSON already
     files: tuple[WrittenFile, ...] = ()  # with measurements, in its folder; the best first
+    printed: tuple[str, ...] = ()  # the metrics of those JSON lines
 
     @property
     def message(self) -> Message:
@@ -116,14 +118,26 @@ class TrialRun:
         return (Message("scan.other_python", facts),)
 
     @property
-    def toml(self) -> tuple[str, ...]:
-        """The lines of tunewright.toml that read its metrics; none if nothing was found.
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the metrics that will be read, in the order of their first appearance."""
+        if self.json_lines:
+            return self.printed
+        if self._reads_file:
+            return self.files[0].metrics
+        names = (name for pattern in self.patterns for name in re.compile(pattern).groupindex)
+        return tuple(dict.fromkeys(name for name in names if name != STEP))
 
-        A file with the objective's metric counts more than lines, which may be cut or rounded.
-        """
+    @property
+    def _reads_file(self) -> bool:
+        """A file with the objective's metric goes before lines, which may be cut or rounded."""
+        return bool(self.files) and (self.files[0].has_metric or not self.patterns)
+
+    @property
+    def toml(self) -> tuple[str, ...]:
+        """The lines of tunewright.toml that read its metrics; none if nothing was found."""
         if self.json_lines:
             return ()
-        if self.files and (self.files[0].has_metric or not self.patterns):
+        if self._reads_file:
             return ("[workload.read]", f"file = {toml_value(self.files[0].pattern)}")
         if not self.patterns:
             return ()
@@ -166,10 +180,16 @@ def try_program(template: Template, metric: str, folder: Path, try_s: float) -> 
         seconds = time.monotonic() - began
         files = written_files(Path(scratch), metric, besides=_OUTPUT)
     lines = text.splitlines()
-    has_json = any("step" in (measurement(line.encode()) or ()) for line in lines)
-    patterns = () if has_json else propose(text, metric)
+    printed = [record for line in lines if STEP in (record := measurement(line.encode()) or {})]
     return TrialRun(
-        tuple(words), seconds, status, tuple(lines[-_LAST_LINES:]), patterns, has_json, files
+        tuple(words),
+        seconds,
+        status,
+        output=tuple(lines[-_LAST_LINES:]),
+        patterns=() if printed else propose(text, metric),
+        json_lines=bool(printed),
+        files=files,
+        printed=tuple(dict.fromkeys(key for record in printed for key in record if key != STEP)),
     )
 
 
