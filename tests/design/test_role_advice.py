@@ -152,3 +152,16 @@ def test_branches_share_the_trials() -> None:
     assert code == "advice.too_few_trials"
     assert (facts["trials"], facts["dimensions"], facts["branches"]) == (15, 2, 3)
     assert notes(nuisance={"solver": optimizers}, trials_per_study=16) == []
+
+
+def test_two_values_far_apart_may_be_meant_as_a_range() -> None:
+    two = {"learning_rate": [0.1, 0.001]}
+    found = [note for note in notes(nuisance=two) if note[0] == "advice.two_values"]
+    assert found == [("advice.two_values", {"name": "learning_rate", "low": 0.001, "high": 0.1})]
+
+
+@pytest.mark.parametrize("values", [[0.1, 0.2], [0.001, 0.01, 0.1], ["a", "b"], [0, 1], [-1, 1]])
+def test_what_is_surely_a_list_gets_no_note_about_a_range(values) -> None:
+    rate = {"learning_rate": log(1e-4, 1e-1)}
+    codes = [code for code, _ in notes(nuisance=rate | {"choice": values})]
+    assert "advice.two_values" not in codes

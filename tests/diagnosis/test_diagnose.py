@@ -7,12 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import tunewright as tw
 from tunewright.diagnosis._limits import LIMITS
 from tunewright.diagnosis.answer import QUESTIONS, Answer
 from tunewright.errors import DesignError, NotFound
 from tunewright.finding import NotJudged
+from tunewright.messages import read_in
+from tunewright.present.terminal.diagnosis_page import print_diagnosis
 
 
 def falling(points: int = 200, noise: float = 0.01, seed: int = 0) -> np.ndarray:
@@ -149,3 +152,16 @@ def test_a_run_is_chosen_by_name(tmp_path: Path) -> None:
         tw.diagnose(path, run="c")
     with pytest.raises(NotFound):
         tw.diagnose(tmp_path / "nothing.csv")
+
+
+def test_the_page_names_verdicts_in_the_chosen_language() -> None:
+    rise = 0.4 * np.clip(np.linspace(-1, 1, 200), 0, None)
+    found = tw.diagnose({"train_loss": falling(seed=9), "val_loss": falling() + rise})
+    console = Console(width=100)
+    with console.capture() as english:
+        print_diagnosis(found, console, everything=True)
+    with read_in("zh"), console.capture() as chinese:
+        print_diagnosis(found, console, everything=True)
+    assert "  warn          overfitting: " in english.get()
+    assert "  警告          overfitting: " in chinese.get()
+    assert "  warn " not in chinese.get()

@@ -22,11 +22,12 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from tunewright.design.conditions import holds
 from tunewright.design.names import Area, Meaning, area_of, lengths, usual_meaning
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Value, choices_of, same_value
+from tunewright.design.ranges import Value, choices_of, is_number, same_value
 from tunewright.design.round import Round
 from tunewright.design.study import budget
 from tunewright.errors import DesignError
@@ -38,6 +39,7 @@ OPTIMIZER = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "warmup_s
 _ROUNDED = 0.02  # by which the examples of two batch sizes differ through whole steps alone
 _EVEN_DIMENSIONS = 12  # up to here Halton points are even at usual numbers of trials
 _MOST_DIMENSIONS = 20  # beyond here the search takes Sobol points instead
+_FAR_APART = 10.0  # ratio of two values from which what lies between them should be searched
 _MISSPELT = 0.85  # similarity of two names, from which one is taken for a misspelling of the other
 _CHANGES_LENGTH = ("model", "data", "augmentation")  # areas on which the number of steps depends
 
@@ -143,6 +145,7 @@ def advise(round: Round, objective: Objective, meaning: Meaning) -> tuple[Messag
     return (
         *_questions(round),
         *_roles(round, meaning),
+        *_two_values(round),
         *notes_on_interactions(round, meaning),
         *_lengths(round, meaning),
         *_training_objective(round, objective, meaning),
@@ -184,6 +187,20 @@ def _roles(round: Round, meaning: Meaning) -> Iterator[Message]:
         yield Message("advice.nothing_nuisance")
     if (optimizer := meaning.name("optimizer")) in nuisance:
         yield Message("advice.optimizer_nuisance", {"name": optimizer})
+
+
+def _two_values(round: Round) -> Iterator[Message]:
+    """A nuisance hyperparameter that takes two numbers far apart, where a range may be meant."""
+    searched = {
+        h.name: h.range for s in round.studies for h in s.space if h.column not in round.scientific
+    }
+    for name, kind in searched.items():
+        values = choices_of(kind)
+        if values is None or len(values) != 2 or not all(is_number(v) for v in values):
+            continue
+        low, high = sorted(map(float, cast("list[float]", values)))
+        if 0 < _FAR_APART * low <= high:
+            yield Message("advice.two_values", {"name": name, "low": low, "high": high})
 
 
 def _strengths(declared: object, off: Value) -> float:

@@ -107,6 +107,13 @@ def test_the_most_memory_it_took_is_shown() -> None:
     assert "memory" not in dict(facts(own, own.trial(2)))
 
 
+def test_the_values_that_its_program_reports_are_shown() -> None:
+    own = results()
+    echoed = replace(own.trial(2), applied={"learning_rate": 0.01, "optimizer": "adam"})
+    assert ("applied", "learning_rate=0.01, optimizer=adam") in list(facts(own, echoed))
+    assert "applied" not in dict(facts(own, own.trial(2)))
+
+
 def test_uncommitted_changes_and_files_that_git_does_not_know_are_shown() -> None:
     many = replace(ORIGIN, untracked=("new.py",), diff="\n".join(f"+ line {n}" for n in range(80)))
     text = io.StringIO()

@@ -185,6 +185,10 @@ SENTENCES: dict[str, Template] = {
         f"{facts['name']} = {facts['steps']} comes from a probe, and {_and(facts['changed'])} "
         f"changed since {facts['earlier']}: the number of steps depends on it. Run the probe again."
     ),
+    "advice.two_values": (
+        "{name} takes {low:number} or {high:number} and nothing between. If a range is meant, "
+        "declare log({low:number}, {high:number})."
+    ),
     "advice.epoch_budget": (
         "batch sizes are compared under an epoch budget ({steps}): the larger ones take fewer "
         "steps and look worse for that alone. Give every batch size as many steps as it needs, "

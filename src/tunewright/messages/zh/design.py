@@ -176,6 +176,10 @@ SENTENCES: dict[str, Template] = {
         f"{facts['name']} = {facts['steps']} 来自探测，而自 {facts['earlier']} 以来 "
         f"{_and(facts['changed'])} 变了：步数取决于它。请重新探测。"
     ),
+    "advice.two_values": (
+        "{name} 只取 {low:number} 或 {high:number}，不取两者之间的值。如果想给的是范围，"
+        "请写 log({low:number}, {high:number})。"
+    ),
     "advice.epoch_budget": (
         "在 epoch 预算（{steps}）下比较批量大小：较大的批量步数更少，仅此一点就会显得更差。"
         "请给每个批量大小所需的步数，并在相同步数或相同时间下比较。"

@@ -12,6 +12,7 @@ LABELS: Mapping[str, str] = {
     "now": "现在",
     "time": "时间",
     "memory": "内存",
+    "applied": "实际取值",
     "seed": "种子",
     "repeats": "重复",
     "folder": "文件夹",

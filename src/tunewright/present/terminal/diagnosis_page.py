@@ -6,11 +6,12 @@ from rich.console import Console
 from rich.text import Text
 
 from tunewright.diagnosis.answer import Answer, Diagnosis
-from tunewright.messages import Message, words
+from tunewright.messages import Message, filled, words
 
 _STYLES = {"warn": "bold red", "note": "yellow", "ok": "green", "cannot_judge": "dim"}
 ORDER = ("warn", "note", "ok", "cannot_judge")
 _MOST_RUNS = 50  # shown one by one
+_VERDICT = 12  # columns of the verdict
 
 
 def print_diagnosis(found: Diagnosis, console: Console, everything: bool = False) -> None:
@@ -30,7 +31,8 @@ def print_diagnosis(found: Diagnosis, console: Console, everything: bool = False
 
 def _print_answer(one: Answer, console: Console) -> None:
     said = one.words
-    line = Text(f"  {one.verdict:12}  ", style=_STYLES[one.verdict])
+    verdict = filled(words.phrase(f"verdict_{one.verdict}"), _VERDICT)
+    line = Text(f"  {verdict}  ", style=_STYLES[one.verdict])
     line.append(f"{one.question}: {words.printable(said.headline)}")
     console.print(line, soft_wrap=True)
     for text in said.evidence:

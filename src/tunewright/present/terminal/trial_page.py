@@ -90,7 +90,7 @@ def _running_line(own: Standing) -> str:
 
 
 def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterator[tuple[str, str]]:
-    """Study, rank, time, attempts, memory, seed and folder."""
+    """Study, rank, time, attempts, memory, values in use, seed and folder."""
     if where := _place_of(trial.detail):
         yield "where", words.printable(where)
     study = results.studies[trial.study]
@@ -111,6 +111,8 @@ def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterat
         yield "time", _said("time", seconds=trial.seconds, attempts=trial.attempts)
     if trial.peak_memory_mb is not None:
         yield "memory", _said("memory", memory=words.megabytes(trial.peak_memory_mb))
+    if trial.applied:
+        yield "applied", words.settings(trial.applied)
     if trial.seed or not results.imported:  # another tool's seed is 0 where it is not recorded
         yield "seed", str(trial.seed)
     repeats = results.repeats(trial)

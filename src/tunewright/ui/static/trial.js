@@ -41,7 +41,8 @@ export function Trial({ parts }) {
       <${Tile} name=${word("memory")} value=${trial.peak_memory_mb === null ? "–" : `${number(trial.peak_memory_mb)} MB`} />
       <${Tile} name=${word("attempts")} value=${trial.attempts} />
     </div>
-    <div class="two"><section><h2>${word("configuration")}</h2><${Facts} facts=${trial.configuration} /></section>
+    <div class="two"><section><h2>${word("configuration")}</h2><${Facts} facts=${trial.configuration} />
+      ${trial.applied && html`<h2>${word("applied")}</h2><${Facts} facts=${trial.applied} />`}</section>
     <section><h2>${word("reproduce")}</h2>${trial.command ? html`<${Command} command=${trial.command} />` : html`<p class="state empty">–</p>`}
       <h2>${word("attempts")}</h2><${Attempts} all=${trial.attempted} />
       <h2>${word("snapshots")}</h2>${trial.snapshots.length ? html`<ul class="plain">${trial.snapshots.map((/** @type {any} */ s) => html`<li>${Object.entries(s).map(([k, v]) => html`<span class="fact"><small>${k}</small> ${shown(v)}</span> `)}</li>`)}</ul>`

@@ -99,6 +99,7 @@ export const WORDS = {
   place: "Where",
   outcome: "Outcome",
   snapshots: "Snapshots",
+  applied: "Values in use",
   noSnapshots: "No snapshots.",
   log: "Log",
   noLog: "No log is stored.",

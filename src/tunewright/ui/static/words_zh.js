@@ -95,6 +95,7 @@ export const CHINESE = {
   place: "位置",
   outcome: "结局",
   snapshots: "快照",
+  applied: "实际取值",
   noSnapshots: "没有快照。",
   log: "日志",
   noLog: "没有保存日志。",
