@@ -76,6 +76,11 @@ def test_versions_and_devices() -> None:
     assert [one.part for one in finding.evidence.differences] == ["device"]
 
 
+def test_devices_that_are_not_recorded_differ_from_nothing() -> None:
+    finding = asked(lambda t: replace(ORIGIN, devices=() if t.number == 3 else ("H200",)))
+    assert finding.verdict == "ok"
+
+
 def test_without_git_the_code_is_unknown() -> None:
     finding = asked(lambda t: replace(ORIGIN, commit=""))
     assert finding.verdict == "note"

@@ -15,6 +15,7 @@ from tunewright.store.provenance import (
     committed_between,
     digest,
     from_payload,
+    gpu_names,
     prefix_of,
 )
 
@@ -86,3 +87,33 @@ def test_without_git_the_commit_is_unknown(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", str(tmp_path))
     assert capture(folder=tmp_path).commit == ""
     assert committed_between(str(tmp_path), "a", "b") is None
+
+
+@pytest.mark.parametrize(
+    "visible, expected",
+    [
+        (None, ("NVIDIA A100-SXM4-80GB", "NVIDIA H200")),
+        ("1", ("NVIDIA H200",)),
+        ("1,0", ("NVIDIA H200", "NVIDIA A100-SXM4-80GB")),
+        ("7", ()),
+        ("", ()),
+        ("GPU-0a1b", ("NVIDIA A100-SXM4-80GB", "NVIDIA H200")),
+    ],
+)
+def test_gpus_are_named_by_the_files_of_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visible: str | None, expected: tuple[str, ...]
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    for bus, model in (("0000:19:00.0", "NVIDIA A100-SXM4-80GB"), ("0000:3b:00.0", "NVIDIA H200")):
+        (tmp_path / bus).mkdir()
+        text = f"Model: \t\t {model}\nIRQ:   \t\t 42\nGPU UUID: \t GPU-0a1b\n"
+        (tmp_path / bus / "information").write_text(text)
+    (tmp_path / "0000:5e:00.0").mkdir()  # a device that the driver does not describe
+    assert gpu_names(tmp_path, visible) == expected
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        assert gpu_names(tmp_path) == expected
+
+
+def test_a_machine_without_gpus_names_none(tmp_path: Path) -> None:
+    assert gpu_names(tmp_path / "absent") == ()

@@ -125,7 +125,7 @@ def _facts(origins: Sequence[Provenance]) -> dict[Part, Compared]:
         "uncommitted changes": by_diff(origins),
         "package versions": Compared(_packages([o.packages for o in origins])),
         "python": Compared([o.python for o in origins]),
-        "device": Compared([_kinds(o.devices) for o in origins]),
+        "device": _by_device(origins),
     }
 
 
@@ -143,9 +143,11 @@ def _packages(versions: Sequence[Mapping[str, str]]) -> list[str]:
     ]
 
 
-def _kinds(devices: Sequence[str]) -> str:
-    """The devices without their order: which of several alike ones a trial got does not matter."""
-    return ", ".join(sorted(set(devices))) or "none"
+def _by_device(origins: Sequence[Provenance]) -> Compared:
+    """The kinds of GPUs, where all are recorded; which of several alike ones it was is no matter."""
+    if not all(origin.devices for origin in origins):
+        return Compared([_NONE] * len(origins))
+    return Compared([", ".join(sorted(set(origin.devices))) for origin in origins])
 
 
 def _groups(known: Known, values: Sequence[str]) -> dict[str, list[Trial]]:

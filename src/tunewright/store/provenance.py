@@ -55,6 +55,7 @@ _OF_ROUND = _APPLIED.join(trial, trial.c.id == attempt.c.trial).where(
 )
 EVAL_EVERY, DEVICES_PER_TRIAL = "eval_every", "devices_per_trial"  # names of settings
 LONGEST_DIFF = 200_000  # characters of uncommitted changes that are kept
+_GPUS = Path("/proc/driver/nvidia/gpus")
 _PATIENCE_S = 10.0  # for git, which may be slow on a large tree
 _PACKAGES = ("tunewright", "numpy", "scipy", "torch", "jax", "tensorflow", "scikit-learn", "ray")
 
@@ -142,7 +143,7 @@ class Provenance:
     python: str = ""
     host: str = ""
     system: str = ""
-    devices: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()  # names of the GPUs that the process sees; empty: not known
     # the program's own files, tracked or not -> a hash; empty: not known
     sources: Mapping[str, str] = field(default_factory=dict)
     # what it was trained with beside configuration and seed; a name that is absent is not known
@@ -212,6 +213,7 @@ def capture(
         python=platform.python_version(),
         host=socket.gethostname(),
         system=platform.platform(),
+        devices=gpu_names(),
         sources=dict(sources or {}),
         settings=dict(settings or {}),
     )
@@ -285,6 +287,26 @@ def _git(folder: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.decode("utf-8", "backslashreplace")
+
+
+def gpu_names(listed: Path = _GPUS, visible: str | None = None) -> tuple[str, ...]:
+    """The GPUs that programs started from here see, by the driver's files; in the order of the bus.
+
+    No library that may be absent or slow to start is asked. `visible` stands for
+    CUDA_VISIBLE_DEVICES; entries that are no index (UUIDs) leave all GPUs in.
+    """
+    names = []
+    for folder in sorted(listed.glob("*")):
+        try:
+            lines = (folder / "information").read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            continue
+        names += [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES") if visible is None else visible
+    if chosen is None or not all(entry.strip().isdecimal() for entry in chosen.split(",") if entry):
+        return tuple(names)
+    indices = [int(entry) for entry in chosen.split(",") if entry]
+    return tuple(names[index] for index in indices if index < len(names))
 
 
 def _versions() -> dict[str, str]:
