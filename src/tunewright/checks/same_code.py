@@ -144,7 +144,7 @@ def _packages(versions: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _by_device(origins: Sequence[Provenance]) -> Compared:
-    """The kinds of GPUs, where all are recorded; which of several alike ones it was is no matter."""
+    """The kinds of GPUs, where all are recorded; which of several alike it was is no matter."""
     if not all(origin.devices for origin in origins):
         return Compared([_NONE] * len(origins))
     return Compared([", ".join(sorted(set(origin.devices))) for origin in origins])
