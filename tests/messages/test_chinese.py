@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tunewright.cli._verbs import FAMILIES, loaded
+from tunewright.cli.main import main
 from tunewright.messages import Template, en, padded, read_in, zh
 from tunewright.present import terminal as present
 
@@ -94,6 +95,16 @@ def test_help_is_chinese_below_the_first_line_and_no_entry_is_stale() -> None:
         texts |= {verb.help for verb in verbs} | set(FAMILIES)
     assert set(zh.help.LABELS) | set(zh.help_options.LABELS) <= texts
     assert not {one for one in texts if one and one not in zh.LABELS}
+
+
+def test_help_in_chinese_loses_no_words_and_names_defaults(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "90")
+    for language, default in (("zh", "[默认：local]"), ("en", "[default: local]")):
+        assert main(["--lang", language, "run", "--help"]) == 0
+        page = capsys.readouterr().out
+        assert default in page and "…" not in page
 
 
 def test_a_label_fills_its_columns_in_both_languages() -> None:

@@ -311,11 +311,40 @@ def translated(command: Any) -> Any:
         return option
 
     command.get_help_option = own_help
+    format_help = command.format_help
+
+    def format_in_language(context: Any, formatter: Any) -> None:
+        _prepare_typer()
+        format_help(context, formatter)
+
+    command.format_help = format_in_language
     for inner in getattr(command, "commands", {}).values():
         if not isinstance(getattr(inner, "rich_help_panel", None), str):
             inner.rich_help_panel = label("Commands")
         translated(inner)
     return command
+
+
+def _prepare_typer() -> None:
+    """Let typer's pages of help name defaults in the reader's language and cut no long word.
+
+    A Chinese sentence has no spaces, so it counts as one word: typer would end it with an ellipsis.
+    """
+    from typer import rich_utils  # slow to import, and only help needs it
+
+    rich_utils.DEFAULT_STRING = label("[default: {}]")
+    rich_utils.REQUIRED_LONG_STRING = label("[required]")
+    highlight: Any = rich_utils.highlighter
+    if getattr(highlight, "folds", False):
+        return
+
+    def highlight_and_fold(text: Any) -> Any:
+        highlighted = highlight(text)
+        highlighted.overflow = "fold"
+        return highlighted
+
+    highlight_and_fold.folds = True  # type: ignore[attr-defined]
+    rich_utils.highlighter = highlight_and_fold  # type: ignore[assignment]
 
 
 def _panel(parameter: Any) -> str:

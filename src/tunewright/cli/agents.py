@@ -18,6 +18,7 @@ agents = typer.Typer(
     name="agents",
     help="Write instructions for coding agents (AGENTS.md and a skill) into this project.",
     invoke_without_command=True,
+    add_completion=False,
 )
 
 

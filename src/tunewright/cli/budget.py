@@ -24,6 +24,7 @@ budget = typer.Typer(
     name="budget",
     help="Show or set how much training this project may spend: trials, hours or money.",
     invoke_without_command=True,
+    add_completion=False,
 )
 
 

@@ -31,6 +31,7 @@ judge = typer.Typer(
     name="judge",
     help="Keep or discard one change of a program after another, by runs of both.",
     invoke_without_command=True,
+    add_completion=False,
 )
 STORE = "tuning.db"
 NameOption = Annotated[

@@ -24,6 +24,7 @@ probe = typer.Typer(
     name="probe",
     help="Short experiments that settle one setting: batch size, steps, warm-up, clipping, input.",
     invoke_without_command=True,
+    add_completion=False,
 )
 
 

@@ -290,10 +290,10 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def gpu_names(listed: Path = _GPUS, visible: str | None = None) -> tuple[str, ...]:
-    """The GPUs that programs started from here see, by the driver's files; in the order of the bus.
+    """The names of the GPUs that this process and its children see, in the order of the bus.
 
-    No library that may be absent or slow to start is asked. `visible` stands for
-    CUDA_VISIBLE_DEVICES; entries that are no index (UUIDs) leave all GPUs in.
+    The files of the driver are read, so no library is imported. `visible` replaces
+    CUDA_VISIBLE_DEVICES; an entry that is not an index (a UUID) leaves all GPUs in.
     """
     names = []
     for folder in sorted(listed.glob("*")):

@@ -307,7 +307,6 @@ LABELS: Mapping[str, str] = {
     "How short a warm-up allows a far higher learning rate? Then whole trainings with it.": (
         "多短的预热就能用高得多的学习率？然后用它做完整训练。"
     ),
-    "Install completion for the current shell.": "为当前 shell 安装命令补全。",
     "Is training unstable just above the best learning rate? Short runs, every step evaluated.": (
         "略高于最好学习率时训练是否不稳定？短运行，每步都评估。"
     ),
@@ -353,9 +352,6 @@ LABELS: Mapping[str, str] = {
     ),
     "Set limits; those that are not named stay. Raising one asks at a terminal.": (
         "设置上限；没有写的不变。提高上限时会在终端询问。"
-    ),
-    "Show completion for the current shell, to copy it or customize the installation.": (
-        "显示当前 shell 的补全脚本，以便复制或自行安装。"
     ),
     "Show every decision, oldest first.": "显示所有决定，最早的在前。",
     "Show the budget, what is spent of it, and what is left.": "显示预算、已用多少、还剩多少。",

@@ -51,6 +51,12 @@ LABELS: Mapping[str, str] = {
     "Options": "选项",
     "Arguments": "参数",
     "Commands": "命令",
+    "Install completion for the current shell.": "为当前 shell 安装命令补全。",
+    "Show completion for the current shell, to copy it or customize the installation.": (
+        "显示当前 shell 的补全脚本，以便复制或自行安装。"
+    ),
+    "[default: {}]": "[默认：{}]",
+    "[required]": "[必填]",
     "Show this message and exit.": "显示帮助并退出。",
     "The Deep Learning Tuning Playbook, executable.": "让《深度学习调优手册》可以直接执行。",
     "Print the version.": "显示版本。",
