@@ -421,7 +421,7 @@ def build_answer(
 def deep_enough(depths: Sequence[Depth], now_factor: int | None) -> int | None:
     """The fewest batches ahead that surely save time over the training's own; None if none do.
 
-    >>> deep_enough([Depth(2, 0.30), Depth(4, 0.10), Depth(8, 0.095)], own=None)
+    >>> deep_enough([Depth(2, 0.30), Depth(4, 0.10), Depth(8, 0.095)], now_factor=None)
     4
     """
     waits = {depth.prefetch_factor: depth.waiting_share for depth in depths}
