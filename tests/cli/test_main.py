@@ -90,6 +90,22 @@ def test_a_usage_error_has_an_envelope(
     assert answer.envelope["command"] == command
 
 
+@pytest.mark.parametrize(
+    "arguments, page",
+    [
+        (("init", "train.py", "--try"), "tunewright init"),
+        (("probe", "batch-size", "--steps"), "tunewright probe batch-size"),
+        (("nothing", "--store"), "tunewright"),
+    ],
+)
+def test_an_option_without_its_value_names_the_help_of_its_command(
+    tunewright: Tunewright, arguments: tuple[str, ...], page: str
+) -> None:
+    assert f"  try     {page} --help\n" in tunewright(*arguments).err
+    answer = tunewright(*arguments[:-1], "--json", arguments[-1])
+    assert answer.error["remedy"]["argv"] == [*page.split(), "--help"]
+
+
 def test_what_else_is_printed_goes_to_standard_error(tunewright: Tunewright, project: Path) -> None:
     (project / "train.py").write_text(TRAIN.replace("import math", "import math\nprint('noise')"))
     answer = tunewright("run", "layers", "--on", "inline", "--json")

@@ -130,5 +130,12 @@ def named(arguments: Sequence[str]) -> str:
 
 def _run(arguments: list[str]) -> int:
     command = translated(typer.main.get_command(app))
-    code = command.main(args=arguments, prog_name="tunewright", standalone_mode=False)
+    try:
+        code = command.main(args=arguments, prog_name="tunewright", standalone_mode=False)
+    except Exception as error:
+        # an option without its value is refused before typer knows the command
+        if hasattr(error, "format_message") and getattr(error, "ctx", command) is None:
+            verb = named(arguments) if named(arguments).split(" ")[0] in command.commands else ""
+            error.ctx = typer.Context(command, info_name=f"tunewright {verb}".strip())  # type: ignore[attr-defined]
+        raise
     return code if isinstance(code, int) else FINE
