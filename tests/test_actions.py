@@ -52,6 +52,7 @@ from tunewright.remedies import (
     ListRounds,
     NewRound,
     Restore,
+    ScanProgram,
     SetBudget,
     Tune,
     use,
@@ -99,7 +100,7 @@ def about(round: str) -> list[Action]:
 
 ABOUT_NO_ROUND: list[Action] = [
     *(ListRounds(), Doctor(), Restore(), Restore(rebuild=True), SetBudget()),
-    *(BackUp(), ListBackups(), InitProject()),
+    *(BackUp(), ListBackups(), InitProject(), ScanProgram("train.py")),
 ]
 NAMED = {"new": "name", "tune": "space"}  # commands that call a round something else
 

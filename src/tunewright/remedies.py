@@ -72,6 +72,19 @@ class InitProject(
 
 
 @dataclass(frozen=True)
+class ScanProgram(
+    Action,
+    kind="scan",
+    command="init --scan {program} [--minimize {metric}]",
+    call="tw.project.scan({program!r}, minimize={metric!r})",
+):
+    """Make a project of a program by its source; the metric is an example."""
+
+    program: str
+    metric: str = "valid_error"
+
+
+@dataclass(frozen=True)
 class SetBudget(
     Action,
     kind="set_budget",

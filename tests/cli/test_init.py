@@ -27,6 +27,16 @@ def test_init_writes_a_file_that_is_read_back(tunewright: Tunewright, tmp_path: 
     )
 
 
+@pytest.mark.parametrize("scan", [(), ("--scan",)])
+def test_without_a_metric_the_remedy_repeats_the_program(
+    tunewright: Tunewright, scan: tuple[str, ...]
+) -> None:
+    answer = tunewright("init", *scan, "my train.py", "--json")
+    assert answer.error["code"] == "option.no_metric"
+    words = ["tunewright", "init", *scan, "my train.py", "--minimize", "valid_error"]
+    assert answer.error["remedy"]["argv"] == words
+
+
 def test_init_takes_a_function_and_lists_its_signature(
     tunewright: Tunewright, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from tunewright.project.programs.json_values import default_words, json_notes, j
 from tunewright.project.programs.read import read_program
 from tunewright.project.programs.roles import Proposed, propose_roles, proposed_range
 from tunewright.project.programs.trial_run import TrialRun, try_program
-from tunewright.remedies import InitProject
+from tunewright.remedies import ScanProgram
 
 _FIRST = "first"  # the round that is written
 _TRIALS = 20
@@ -107,7 +107,7 @@ def scan(
     ({'lr': 'nuisance'}, ['tunewright.toml', 'first.toml'])
     """
     if (minimize is None) == (maximize is None):
-        raise Misuse("option.no_metric", remedy=InitProject())
+        raise Misuse("option.no_metric", remedy=ScanProgram(program))
     place = Path(folder).resolve()
     target, first = place / FILE, place / ROUNDS / f"{_FIRST}.toml"
     if write and target.exists():

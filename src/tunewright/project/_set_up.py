@@ -95,7 +95,7 @@ def init(
         folder: where to write the file.
     """
     if (minimize is None) == (maximize is None):
-        raise Misuse("option.no_metric", remedy=InitProject())
+        raise Misuse("option.no_metric", remedy=InitProject(trains))
     target = Path(folder) / FILE
     if target.exists():
         raise Misuse("project.file_exists", path=target, remedy=Advise("edit_or_delete"))

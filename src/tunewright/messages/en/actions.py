@@ -89,6 +89,7 @@ ACTIONS: dict[str, Template] = {
     "free_space": "free some space",
     "list_backups": "list the backups",
     "init": "make a project here",
+    "scan": "make a project of the program; name the metric as it prints it",
     "new_round": "write a round file, and give everything a range or a value",
     "tune": "search its space within a budget of {trials:count training}",
     # remedies that no command carries out

@@ -83,6 +83,7 @@ ACTIONS: dict[str, Template] = {
     "free_space": "腾出一些空间",
     "list_backups": "列出备份",
     "init": "在这里建立项目",
+    "scan": "由程序建立项目；指标按程序输出的名称写",
     "new_round": "写轮次文件，给每个超参数一个范围或一个值",
     "tune": "在 {trials} 次训练的预算内搜索它的空间",
     # remedies that no command carries out
