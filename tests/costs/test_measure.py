@@ -12,6 +12,7 @@ import tunewright as tw
 from tunewright.budgets.state import in_ledger
 from tunewright.costs.measure import DOUBT, foretold, lengths, measured
 from tunewright.errors import BudgetSpent, DesignError, WorkloadError
+from tunewright.progress.watcher import Silent
 
 
 def train(run, learning_rate=0.1, max_train_steps=200, broken=False):
@@ -103,6 +104,26 @@ def test_a_program_that_fails_is_reported(workload: tw.Workload) -> None:
     with pytest.raises(WorkloadError) as failed:
         measured(workload, {"max_train_steps": 200, "broken": True}, "off")
     assert failed.value.code == "cost.short_training" and "no such data set" in str(failed.value)
+
+
+def test_a_program_that_first_logs_after_the_short_trainings_is_timed(
+    workload: tw.Workload,
+) -> None:
+    heard: list[str] = []
+
+    class Hears(Silent):
+        def message(self, text: str) -> None:
+            heard.append(text)
+
+    def logs_late(run, max_train_steps=200):
+        for step in run.steps(max_train_steps):
+            if step >= 100:
+                run.log(step, valid_error=0.1)
+
+    late = replace(workload, train=logs_late)
+    timing = measured(late, {"max_train_steps": 200}, Hears())
+    assert timing.steps == 200 and timing.seconds > 0
+    assert len(heard) == 2 and "valid_error was never logged" in heard[1]
 
 
 def test_a_round_is_measured_only_where_nothing_is_known(workload: tw.Workload) -> None:

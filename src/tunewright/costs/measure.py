@@ -28,6 +28,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Silent
+from tunewright.store.outcome import NEVER_LOGGED
 
 SHARE = 100  # the first training has this part of the steps
 TIMES = 3  # each further one is so many times as long as the one before
@@ -68,14 +69,24 @@ def measured(
     watch.message(Message("cost.measures", facts).text)
     timed_workload = replace(workload, eval_every=_cadence(workload, int(steps)))
     took: list[tuple[int, float]] = []
+    unlogged: Message | None = None
+
+    def train(length: int) -> None:
+        nonlocal unlogged
+        seconds, unlogged = _train(timed_workload, {**configuration, name: length})
+        took.append((length, seconds))
+
     with through(workload.store, "measure", len({first, second}), workload.budget):
         for length in dict.fromkeys((first, second)):
-            took.append((length, _train(timed_workload, {**configuration, name: length})))
+            train(length)
     with contextlib.suppress(BudgetSpent):
         while took[-1][1] < QUICK_S and TIMES * took[-1][0] <= MOST * steps:
             longer = TIMES * took[-1][0]
             with through(workload.store, "measure", 1, workload.budget):
-                took.append((longer, _train(timed_workload, {**configuration, name: longer})))
+                train(longer)
+    if unlogged is not None:
+        facts = {"steps": took[-1][0], "total": int(steps), "reason": unlogged.to_data()}
+        watch.message(Message("cost.unlogged", facts).text)
     low, high = foretold(took[max(0, len(took) - 2)], took[-1], int(steps))
     often = evaluations_of(steps, workload.eval_every)
     size = length_of(configuration, workload.meaning.name("batch_size"))
@@ -126,8 +137,15 @@ def _cadence(workload: Workload, steps: int) -> int:
     return workload.eval_every or period(steps, EVALUATIONS)
 
 
-def _train(workload: Workload, configuration: Mapping[str, Value]) -> float:
-    """Train once in a store that is thrown away; its seconds."""
+class _Muted(Silent):
+    """Shows nothing at all: a training of a few steps need not reach its first evaluation."""
+
+    def message(self, text: str) -> None:
+        """Show nothing."""
+
+
+def _train(workload: Workload, configuration: Mapping[str, Value]) -> tuple[float, Message | None]:
+    """Train once in a store that is thrown away; its seconds, and why there is no objective."""
     with tempfile.TemporaryDirectory(prefix="tunewright-measure-") as folder:
         apart = replace(
             workload,
@@ -139,11 +157,13 @@ def _train(workload: Workload, configuration: Mapping[str, Value]) -> float:
         )
         goal = Message("goal.measure")
         round = Round("measure", goal=goal, fixed=dict(configuration), trials_per_study=1)
-        results = supervise(round, apart, watch=Silent(), advise=False)
+        results = supervise(round, apart, watch=_Muted(), advise=False)
         (trial,) = results.trials
         if trial.status in ("pending", "running"):
             raise KeyboardInterrupt("the short training was interrupted")
+        if trial.reason is not None and trial.reason.code == NEVER_LOGGED:
+            return trial.seconds, trial.reason
         if trial.status not in ("completed", "unmeasured"):
             reason = str(trial.reason or "")
             raise WorkloadError("cost.short_training", status=trial.status, reason=reason)
-        return trial.seconds
+        return trial.seconds, None

@@ -141,6 +141,10 @@ SENTENCES: dict[str, Template] = {
         "measuring: trains one configuration for {steps:list} of {total} {name}, and longer while "
         "that takes less than {quick:.0f} s, in a store that is thrown away"
     ),
+    "cost.unlogged": (
+        "note: the training of {steps} of {total} steps was timed, but {reason:message}. Nothing "
+        "is wrong if a whole training logs it."
+    ),
     "budget.bad_price": "price {text!r} is not a number of at least 0, with a currency if you like",
     "cost.no_length": (
         "nothing to measure: no hyperparameter of the configuration means max_train_steps "

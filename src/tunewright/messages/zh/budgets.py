@@ -140,6 +140,9 @@ SENTENCES: dict[str, Template] = {
         "测量：用一个配置训练 {steps:list}（{name} 共 {total}），用时不足 {quick:.0f} 秒则再加长，"
         "所用的存储随后删除"
     ),
+    "cost.unlogged": (
+        "注意：已为 {total} 步中的 {steps} 步计时，但{reason:message}。如果完整的训练会记录它，则没有问题。"
+    ),
     "budget.bad_price": "价格 {text!r} 不是大于等于 0 的数（后面可以写货币）",
     "cost.no_length": (
         "无法测量：配置中没有表示 max_train_steps 的超参数（{name}），因此不能缩短训练"
