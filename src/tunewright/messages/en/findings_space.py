@@ -69,7 +69,7 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
     if verdict == "note":
         return [
             "Nothing records whether the code changed",
-            f"{runs} had the same packages and devices, but no git repository",
+            f"{runs} had the same packages, but no git repository",
         ]
     changes = " with the same uncommitted changes" if facts["uncommitted"] else ""
     code = [f"commit {facts['commit']}{changes}"] if facts["commit"] else []
@@ -77,7 +77,7 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
         code.append(f"{words.count(facts['sources'], 'source file')} alike")
     return [
         "All trials ran the same code",
-        f"{runs}: {', '.join(code)}, the same packages and devices",
+        f"{runs}: {', '.join(code)}, the same packages",
     ]
 
 

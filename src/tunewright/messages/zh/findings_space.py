@@ -74,12 +74,12 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
             evidence.append(f"{_part(together[0])}的影响看起来会像是设置的影响")
         return [headline, *evidence]
     if verdict == "note":
-        return ["没有记录能说明代码是否改动过", f"{runs}的软件包和设备相同，但没有 git 仓库"]
+        return ["没有记录能说明代码是否改动过", f"{runs}的软件包相同，但没有 git 仓库"]
     changes = "，未提交的改动相同" if facts["uncommitted"] else ""
     code = [f"提交 {facts['commit']}{changes}"] if facts["commit"] else []
     if facts.get("sources"):
         code.append(f"{facts['sources']} 个源文件相同")
-    return ["所有试验运行的是同一份代码", f"{runs}：{'，'.join(code)}，软件包和设备相同"]
+    return ["所有试验运行的是同一份代码", f"{runs}：{'，'.join(code)}，软件包相同"]
 
 
 def _value(value: str) -> str:
