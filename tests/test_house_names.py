@@ -31,7 +31,7 @@ LEFT: dict[str, int] = {
     "mcp": 8,
     "messages": 52,
     "pipeline": 10,
-    "present": 247,
+    "present": 1,
     "probes": 5,
     "progress": 26,
     "project": 11,

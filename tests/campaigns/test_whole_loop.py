@@ -28,7 +28,7 @@ from tunewright.campaigns.tune import carry_out, tune
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.launches.lineage import baseline
 from tunewright.messages import Message
-from tunewright.present.report import found
+from tunewright.present.report import summary_lines
 from tunewright.probes.stability import Stability
 from tunewright.store.replay import rebuild
 from tunewright.store.store import Store
@@ -139,7 +139,9 @@ def test_the_best_are_trained_longer_in_the_end(tmp_path):
     assert [t.configuration["learning_rate"] for t in long[0].trials] == twins
     alike = ranks_alike(campaign)
     assert alike is not None and alike.ranked == 5 and alike.correlation is not None
-    assert any("Short against long training: 5 configurations" in line for line in found(campaign))
+    assert any(
+        "Short against long training: 5 configurations" in line for line in summary_lines(campaign)
+    )
     # the winner and what it is compared with were trained as long
     assert campaign.winner.trial.configuration["max_train_steps"] == 1000
     assert campaign.default.trial.configuration["max_train_steps"] == 1000
@@ -187,7 +189,7 @@ def test_a_workload_without_meanings_says_what_is_left_out(tmp_path):
         (["batch_size"], "batch_size"),
         (["train_steps", "warm-up", "clipping"], "learning_rate"),
     ]
-    assert all(line.text in " ".join(found(campaign)) for line in lines)
+    assert all(line.text in " ".join(summary_lines(campaign)) for line in lines)
     assert campaign.winner is not None
 
 

@@ -65,7 +65,7 @@ def test_what_was_found_has_the_best_the_comparison_and_the_repeats() -> None:
     (compared,) = comparison(results(asked, world))
     told = answer(made(repeats=4), [compared])
     assert told.compared == (compared,)
-    counts, best, repeated = told.found
+    counts, best, repeated = told.summary
     assert (counts.code, counts.facts["counts"]) == ("answer.counts", {"completed": 8})
     assert set(best.facts["settings"]) == {"learning_rate"}
     assert (best.code, best.facts["value"]) == ("answer.best", made().best().value)
@@ -78,5 +78,5 @@ def test_what_was_found_has_the_best_the_comparison_and_the_repeats() -> None:
 
 def test_a_round_without_trials() -> None:
     told = answer(Results.from_parts(ROUND, tw.minimize("valid_error"), []), [])
-    (counts,) = told.found
+    (counts,) = told.summary
     assert counts.facts == {"counts": {}, "trials": 0}

@@ -19,7 +19,7 @@ from tunewright.messages import Message, words
 from tunewright.present import envelope
 from tunewright.present.figures.progress import progress
 from tunewright.present.html import heading
-from tunewright.present.report import chosen, found, report, whole
+from tunewright.present.report import report, summary_lines, whole
 from tunewright.present.report_parts import trial_rows
 from tunewright.present.terminal.round_page import studies_table, verdict
 from tunewright.store.launches import Evaluation
@@ -56,7 +56,7 @@ def campaign() -> Campaign:
 def test_the_choice_rests_on_repeats() -> None:
     own = campaign()
     assert own.winner is not None
-    says = next(found(own))
+    says = next(summary_lines(own))
     assert "on average of 3 fresh seeds (sd " in says
     assert "learning_rate=" in says and "dropout=" in says
 
@@ -65,7 +65,7 @@ def test_a_candidate_that_loses_is_not_the_headline() -> None:
     """The verdict is to keep the baseline: the page and the text begin with that, on their own."""
     own = campaign()
     assert own.launched is not None and own.launched.verdict == "keep"
-    assert own.verdict.code == "campaign.verdict.keep" and chosen(own) == own.headline
+    assert own.verdict.code == "campaign.verdict.keep"
     assert own.winner is not None
     value = words.number(statistics.fmean(own.winner.repeats.values))
     name, headline, *_ = report(own).text.splitlines()
@@ -75,7 +75,7 @@ def test_a_candidate_that_loses_is_not_the_headline() -> None:
 
 
 def test_what_was_decided_tested_and_spent_is_said() -> None:
-    said = " ".join(found(campaign()))
+    said = " ".join(summary_lines(campaign()))
     assert "It does not beat the baseline: keep that (old trial 7)" in said
     assert "probability of a gain 0.61" in said
     assert "On the test set (look number 2: be careful): test_error 0.123." in said
@@ -93,7 +93,7 @@ def test_the_reason_of_a_decision_is_a_sentence() -> None:
     decision = {**decided.launched.decision, "reasons": [reason]}
     place = decided.winner.place if decided.winner else decided.launched.candidate
     undecided = replace(decided.launched, verdict="undecided", decision=decision, candidate=place)
-    shown = " ".join(found(replace(decided, launched=undecided)))
+    shown = " ".join(summary_lines(replace(decided, launched=undecided)))
     assert "a trial 1 is better than b trial 2 with probability 28 %" in shown
     assert "{" not in shown
 
@@ -102,7 +102,7 @@ def test_page_and_text_lead_with_it_and_nothing_of_the_record_is_markup() -> Non
     made = report(campaign())
     page = made.html
     drawn = page.index(progress(campaign().rounds).title)
-    assert page.index(chosen(campaign())[:20]) < drawn < page.index(heading("steps"))
+    assert page.index(campaign().headline[:20]) < drawn < page.index(heading("steps"))
     assert page.index(heading("steps")) < page.index(heading("together"))
     assert page.count("<h1>") == 1
     assert "progress" not in [chapter.kind for chapter in made.chapters]
@@ -183,11 +183,11 @@ def test_the_chosen_value_is_that_of_runs_which_did_not_choose() -> None:
     before = Campaign(
         definition=Definition("tune", SPACE, 40, None), rounds=(explored,), kinds=("explore",)
     )
-    assert "that chose it" in next(found(before))
+    assert "that chose it" in next(summary_lines(before))
     number = before.winner.trial.number
     more = replace(results(asked, noisy, repeats={**twice, number: 5}), search="halton")
     after = Campaign(
         definition=Definition("tune", SPACE, 40, None), rounds=(more,), kinds=("explore",)
     )
     assert after.winner.trial.number == number
-    assert "on average of 3 fresh seeds" in next(found(after))
+    assert "on average of 3 fresh seeds" in next(summary_lines(after))

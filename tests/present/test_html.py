@@ -260,7 +260,7 @@ def test_any_state_of_a_round_can_be_reported(state: str) -> None:
     told = report(Results.from_parts(made.round, made.objective, trials))
     read = Reader(told.html)
     assert not read.open
-    assert told.answer.found
+    assert told.answer.summary
     assert "Does it help?" in told.text
     if state in ("not begun", "half done"):
         assert told.answer.next[0].action == RunTrials("decay")

@@ -28,7 +28,7 @@ def test_warnings_come_first_and_settings_that_are_fine_share_an_entry() -> None
 
 
 def _about(entry: Entry) -> list[str]:
-    return [about for about, _ in entry.found]
+    return [about for about, _ in entry.words_by_setting]
 
 
 def test_settings_that_differ_name_the_first_and_count_the_rest() -> None:
@@ -47,7 +47,7 @@ def test_warnings_with_the_same_remedy_share_it() -> None:
     numbers = EdgeEvidence("learning_rate", replace(EDGE, decades_below=0.1))
     other = replace(edge("b", "warn", REMEDIES), evidence=numbers)
     first, second = entries([edge("a", "warn", REMEDIES), other, edge("c", "warn", (MORE,))])
-    ((_, together),) = first.found  # one headline, the evidence of both
+    ((_, together),) = first.words_by_setting  # one headline, the evidence of both
     assert (together.headline, first.actions) == (other.headline, REMEDIES)
     assert [line.split(":")[0] for line in together.evidence] == ["a", "a", "b", "b"]
     assert (_about(second), second.actions) == (["c"], (MORE,))

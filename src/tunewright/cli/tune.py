@@ -34,7 +34,7 @@ from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
 from tunewright.messages import Message, label, padded, worded, words
 from tunewright.present import envelope as facts
-from tunewright.present.report import chosen, found, report
+from tunewright.present.report import report, summary_lines
 from tunewright.present.terminal.round_page import near
 from tunewright.present.terminal.screen import say
 from tunewright.present.terminal.spent_line import print_spent_of
@@ -309,8 +309,8 @@ def conclude(ending: Ending, page: Path | None) -> None:
     else:
         why = words.printable(ending.step.reason.text)
         say(worded("campaign_says", name=campaign.name, says=why), style="bold")
-    say(words.printable(chosen(campaign)), style=_STYLES.get(campaign.verdict.code, ""))
-    for sentence in found(campaign):
+    say(words.printable(campaign.headline), style=_STYLES.get(campaign.verdict.code, ""))
+    for sentence in summary_lines(campaign):
         say(f"  {words.printable(sentence)}")
     if page is not None:
         say(worded("report_at", path=near(str(page))))

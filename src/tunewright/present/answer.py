@@ -14,7 +14,7 @@ from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.finding import Finding, NotJudged
 from tunewright.messages import Message, words
 from tunewright.present.next_step import Step, next_steps
-from tunewright.present.report_parts import tally
+from tunewright.present.report_parts import VERDICTS, tally
 from tunewright.present.terminal.round_page import without_fixed
 from tunewright.store.results import Results
 
@@ -50,47 +50,50 @@ def headline(results: Results, findings: Sequence[Finding]) -> Message:
         if finding.check == "comparison":
             evidence = finding.evidence
             if isinstance(evidence, ComparisonEvidence):
-                return _compared(results, evidence)
+                return _comparison(results, evidence)
             if isinstance(evidence, TrendEvidence) and finding.verdict != "cannot_judge":
                 facts = {"name": evidence.name, "p": evidence.p, "follows": finding.verdict == "ok"}
                 return Message("headline.trend", facts)
             if isinstance(evidence, NotJudged) and results.round.scientific:
-                return _unjudged(results, evidence.why)
+                return _not_judged(results, evidence.why)
     return _best(results)
 
 
 def _best(results: Results) -> Message:
     best = results.top(1)[0]
-    hidden = without_fixed(results.round)
-    settings = {n: v for n, v in best.configuration.items() if n not in hidden}
-    facts = {"metric": results.objective.metric, "value": best.value, "settings": settings}
-    return Message("headline.best", {**facts, "trial": best.shown_number})
+    facts = {
+        "metric": results.objective.metric,
+        "value": best.value,
+        "settings": settings(best.configuration, without_fixed(results.round)),
+        "trial": best.shown_number,
+    }
+    return Message("headline.best", facts)
 
 
-def _unjudged(results: Results, why: Message) -> Message:
+def _not_judged(results: Results, why: Message) -> Message:
     best = results.top(1)[0]
     ahead = results.studies[best.study].scientific
     return Message("headline.not_judged", {"best": words.settings(ahead), "why": why})
 
 
-def _compared(results: Results, evidence: ComparisonEvidence) -> Message:
+def _comparison(results: Results, evidence: ComparisonEvidence) -> Message:
     labels = [evidence.best, *(pair.other for pair in evidence.pairs)]
     known = {study.label: study.scientific for study in results.studies}
-    settings = {label: known.get(label, {}) for label in labels}
+    by_label = {label: known.get(label, {}) for label in labels}
     judged = [pair for pair in evidence.pairs if pair.difference is not None]
-    told = all(pair.verdict == "worse" for pair in judged)
+    clear_gap = all(pair.verdict == "worse" for pair in judged)
     nearest = judged[0] if judged else evidence.pairs[0]
     facts = {
-        "says": _says(results, evidence, told),
-        "best": words.settings(settings[evidence.best]),
-        "other": _value(settings[nearest.other]),
+        "says": _yes_or_no(results, evidence, clear_gap),
+        "best": words.settings(by_label[evidence.best]),
+        "other": _value(by_label[nearest.other]),
         "others": len(evidence.pairs),
         "gap": nearest.difference,
         "trials": evidence.trials,
         "weak": evidence.weak,
-        "worse": [_value(settings[p.other]) for p in judged if p.verdict == "worse"],
+        "worse": [_value(by_label[p.other]) for p in judged if p.verdict == "worse"],
     }
-    return Message("headline.ahead" if told else "headline.no_clear_gap", facts)
+    return Message("headline.ahead" if clear_gap else "headline.no_clear_gap", facts)
 
 
 def _value(setting: Mapping[str, Value]) -> str:
@@ -100,7 +103,7 @@ def _value(setting: Mapping[str, Value]) -> str:
     return words.settings(setting)
 
 
-def _says(results: Results, evidence: ComparisonEvidence, told: bool) -> str | None:
+def _yes_or_no(results: Results, evidence: ComparisonEvidence, clear_gap: bool) -> str | None:
     """yes, no or unclear, where the goal asks whether something helps; else None."""
     declared = {n: choices_of(d) for n, d in results.round.scientific.items()}
     lists = {n: values for n, values in declared.items() if values is not None}
@@ -110,10 +113,10 @@ def _says(results: Results, evidence: ComparisonEvidence, told: bool) -> str | N
     off = results.meaning.off_by_name.get(name, _without(lists[name]))
     if off is None:
         return None
-    settings = {study.label: study.scientific[name] for study in results.studies}
-    if same_value(settings[evidence.best], off):
-        return "no" if told else "unclear"
-    against = [p for p in evidence.pairs if same_value(settings[p.other], off)]
+    by_label = {study.label: study.scientific[name] for study in results.studies}
+    if same_value(by_label[evidence.best], off):
+        return "no" if clear_gap else "unclear"
+    against = [p for p in evidence.pairs if same_value(by_label[p.other], off)]
     return "yes" if _worse(against) else "unclear"
 
 
@@ -123,8 +126,8 @@ def _worse(pairs: Sequence[PairEvidence]) -> bool:
 
 def _without(values: Sequence[Value]) -> Value | None:
     """The value that plainly switches something off; None if no value, or more than one, does."""
-    found = [v for v in values if any(type(v) is type(o) and v == o for o in (*_OFF, 0.0))]
-    return found[0] if len(found) == 1 else None
+    off_values = [v for v in values if any(type(v) is type(o) and v == o for o in (*_OFF, 0.0))]
+    return off_values[0] if len(off_values) == 1 else None
 
 
 def asks_for_gain(goal: str | Message, minimize: bool) -> bool:
@@ -153,9 +156,9 @@ _MOST_STEPS = 5
 class Answer:
     """What a reader needs when they read nothing else."""
 
-    asked: str  # the goal
+    goal: str  # of the round, as a question
     headline: Message  # the answer to it, in one line
-    found: tuple[Message, ...]  # the best trial first
+    summary: tuple[Message, ...]  # the counts, the best trial, its repeats
     compared: tuple[Finding, ...]  # the comparisons of its scientific settings
     doubts: tuple[Finding, ...]  # warnings, then notes
     unknown: tuple[Finding, ...]  # what could not be judged, and what it needs
@@ -184,15 +187,14 @@ class Answer:
 def answer(results: Results, findings: Sequence[Finding]) -> Answer:
     """Put the results and the checklist's findings into one answer."""
     by_verdict = {
-        verdict_: tuple(f for f in findings if f.verdict == verdict_)
-        for verdict_ in ("warn", "note", "ok", "cannot_judge")
+        verdict: tuple(f for f in findings if f.verdict == verdict) for verdict in VERDICTS
     }
     compared = [f for f in findings if f.check == "comparison" and f.verdict != "cannot_judge"]
     doubts = by_verdict["warn"] + by_verdict["note"]
     return Answer(
-        asked=results.round.asks,
+        goal=results.round.asks,
         headline=headline(results, findings),
-        found=tuple(_found(results)),
+        summary=tuple(_summary(results)),
         compared=tuple(compared),
         doubts=doubts,
         unknown=by_verdict["cannot_judge"],
@@ -202,7 +204,7 @@ def answer(results: Results, findings: Sequence[Finding]) -> Answer:
     )
 
 
-def _found(results: Results) -> Iterator[Message]:
+def _summary(results: Results) -> Iterator[Message]:
     yield Message("answer.counts", {"counts": results.counts, "trials": results.size})
     for best in results.top(1):
         facts = {

@@ -41,42 +41,42 @@ if TYPE_CHECKING:  # every command imports this file, `--help` too
 _CURVES = "curves"  # the field that a trial has, by far the largest part of it
 
 
-def plain(thing: Any, *, curves: bool = False) -> Any:
+def plain(value: Any, *, curves: bool = False) -> Any:
     """JSON data for anything a command answers; trials come without curves unless asked for.
 
     >>> plain({"value": float("nan"), "steps": (1, 2), "path": PurePath("a")})
     {'value': None, 'steps': [1, 2], 'path': 'a'}
     """
-    if hasattr(thing, "to_data") and not isinstance(thing, type):
-        return plain(thing.to_data(), curves=curves)  # facts, without words
-    if isinstance(thing, Round):
-        return plain(as_data(thing))  # the words of a round file, rather than ranges as classes
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        names = (f.name for f in dataclasses.fields(thing) if not f.name.startswith("_"))
+    if hasattr(value, "to_data") and not isinstance(value, type):
+        return plain(value.to_data(), curves=curves)  # facts, without words
+    if isinstance(value, Round):
+        return plain(as_data(value))  # the words of a round file, rather than ranges as classes
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = (f.name for f in dataclasses.fields(value) if not f.name.startswith("_"))
         kept = (name for name in names if curves or name != _CURVES)
-        return {name: plain(getattr(thing, name), curves=curves) for name in kept}
-    if isinstance(thing, Mapping):
-        return {str(key): plain(value, curves=curves) for key, value in thing.items()}
-    if isinstance(thing, float):
-        return thing if math.isfinite(thing) else None
-    if thing is None or isinstance(thing, bool | int):
-        return thing
-    if isinstance(thing, str):
-        return str(thing)
-    if isinstance(thing, datetime | date):
-        return thing.isoformat()
-    if isinstance(thing, PurePath):
-        return str(thing)
-    if hasattr(thing, "tolist"):  # arrays, and scalars that came out of one
-        return plain(thing.tolist())
-    if isinstance(thing, list | tuple | set | frozenset):
-        return [plain(item, curves=curves) for item in thing]
-    return str(thing)
+        return {name: plain(getattr(value, name), curves=curves) for name in kept}
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry, curves=curves) for key, entry in value.items()}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, PurePath):
+        return str(value)
+    if hasattr(value, "tolist"):  # arrays, and scalars that came out of one
+        return plain(value.tolist())
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(element, curves=curves) for element in value]
+    return str(value)
 
 
-def as_json(thing: Any) -> str:
+def as_json(value: Any) -> str:
     """JSON text for a screen or a program; always valid, never NaN."""
-    return json.dumps(plain(thing), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 # ---- envelope
@@ -204,7 +204,7 @@ def of_round(results: Results, *, curves: bool = False) -> Facts:
     from tunewright.present.next_step import next_steps
 
     best = best_of(results)
-    made: Facts = plain(
+    facts: Facts = plain(
         {
             "round": results.round,
             "objective": results.objective,
@@ -217,9 +217,9 @@ def of_round(results: Results, *, curves: bool = False) -> Facts:
             "best": None if best is None else of_trial(results, best, curves=curves),
             "trials": [of_trial(results, trial, curves=curves) for trial in results.trials],
             "repeats": [
-                of_trial(results, own, curves=curves, repeat=k)
+                of_trial(results, repeat, curves=curves, repeat=k)
                 for trial in results.rows
-                for k, own in enumerate(results.repeats(trial), start=1)
+                for k, repeat in enumerate(results.repeats(trial), start=1)
             ],
             "notes": results.notes,
             "spending": spending(results),
@@ -227,17 +227,17 @@ def of_round(results: Results, *, curves: bool = False) -> Facts:
         },
         curves=curves,
     )
-    return made
+    return facts
 
 
 def of_trial(
     results: Results, trial: Trial, *, curves: bool = False, repeat: int | None = None
 ) -> Facts:
     """A trial with its folder as this machine finds it, and which repeat of its parent it is."""
-    made: Facts = plain(trial, curves=curves)
+    facts: Facts = plain(trial, curves=curves)
     if results.root and trial.folder:
-        made["folder"] = str(Path(results.root, trial.folder).absolute())
-    return made if trial.number is not None else {**made, "repeat": repeat}
+        facts["folder"] = str(Path(results.root, trial.folder).absolute())
+    return facts if trial.number is not None else {**facts, "repeat": repeat}
 
 
 def of_run(
@@ -248,7 +248,7 @@ def of_run(
     from tunewright.present.next_step import next_steps
 
     best = best_of(results)
-    made: Facts = plain(
+    facts: Facts = plain(
         {
             "round": results.round.name,
             "why": why,
@@ -261,7 +261,7 @@ def of_run(
             **_budget(results),
         }
     )
-    return made
+    return facts
 
 
 def _budget(results: Results) -> Facts:
@@ -277,14 +277,14 @@ def of_repeats(repeats: Repeats, why: str) -> Facts:
     from tunewright.present.next_step import next_steps
 
     values = repeats.values
-    made: Facts = plain(
+    facts: Facts = plain(
         {
             "round": repeats.results.round.name,
             "why": why,
             "of": of_trial(repeats.results, repeats.of),
             "repeats": [
-                of_trial(repeats.results, own, repeat=k)
-                for k, own in enumerate(repeats.trials, start=1)
+                of_trial(repeats.results, repeat, repeat=k)
+                for k, repeat in enumerate(repeats.trials, start=1)
             ],
             "values": values,
             "mean": statistics.fmean(values) if values else None,
@@ -294,7 +294,7 @@ def of_repeats(repeats: Repeats, why: str) -> Facts:
             **_budget(repeats.results),
         }
     )
-    return made
+    return facts
 
 
 def of_campaign(campaign: Campaign) -> Facts:
@@ -310,7 +310,7 @@ def of_campaign(campaign: Campaign) -> Facts:
             "fresh": () if campaign.fresh is None else campaign.fresh.values,
         }
     launched = campaign.launched
-    made: Facts = plain(
+    facts: Facts = plain(
         {
             "name": campaign.name,
             "spent": campaign.spent,
@@ -323,25 +323,25 @@ def of_campaign(campaign: Campaign) -> Facts:
             "steps": [{"kind": step.kind, "round": step.round} for step in campaign.log],
         }
     )
-    return made
+    return facts
 
 
 def of_step(step: CampaignStep) -> Facts:
     """A step of a campaign: what would be done, with how many trials."""
-    made: Facts = plain(
+    facts: Facts = plain(
         {"kind": step.kind, "trials": step.trials, "round": step.about, "search": step.search}
     )
-    return made
+    return facts
 
 
-def without(thing: Any, *names: str) -> Facts:
-    """The plain data of a thing without some of its fields: those that are sentences."""
-    return {name: value for name, value in plain(thing).items() if name not in names}
+def without(value: Any, *names: str) -> Facts:
+    """JSON data without some of its fields: those that are sentences."""
+    return {name: fact for name, fact in plain(value).items() if name not in names}
 
 
-def each_without(things: Sequence[Any], *names: str) -> list[Facts]:
-    """The same of several things."""
-    return [without(thing, *names) for thing in things]
+def each_without(values: Sequence[Any], *names: str) -> list[Facts]:
+    """The same of several values."""
+    return [without(value, *names) for value in values]
 
 
 def best_of(results: Results) -> Trial | None:

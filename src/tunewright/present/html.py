@@ -20,7 +20,6 @@ from typing import Any
 from tunewright.actions import Export
 from tunewright.design.conditions import in_words
 from tunewright.errors import MissingExtra
-from tunewright.finding import Finding
 from tunewright.messages import Message, Reader, Text, language, markup, words
 from tunewright.present.answer import Answer
 from tunewright.present.figures import style
@@ -52,9 +51,9 @@ def live_script() -> str:
     plots = (folder / "uplot.js").read_text(encoding="utf-8")
     terms = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("LICENSE.*"))]
     licences = "\n".join(terms).replace("*/", "* /")
-    made: dict[str, str] = {}
-    _join(_ENTRY, made)
-    modules = "\n".join(made.values())
+    functions: dict[str, str] = {}
+    _join(_ENTRY, functions)
+    modules = "\n".join(functions.values())
     return f"/*! {licences} */\n{plots}\n(() => {{\nconst modules = {{}};\n{modules}\n}})();\n"
 
 
@@ -64,14 +63,14 @@ def live_style() -> str:
     return "".join((STATIC / name).read_text(encoding="utf-8") for name in _STYLES)
 
 
-def _join(name: str, made: dict[str, str]) -> None:
+def _join(name: str, functions: dict[str, str]) -> None:
     """Add a module and, before it, what it imports."""
-    if name in made:
+    if name in functions:
         return
     text = (STATIC / name).read_text(encoding="utf-8")
     for _, other in _IMPORT.findall(text):
-        _join(_reached(name, other), made)
-    made[name] = as_function(name, text)
+        _join(_module_path(name, other), functions)
+    functions[name] = as_function(name, text)
 
 
 def as_function(name: str, text: str) -> str:
@@ -86,24 +85,24 @@ def as_function(name: str, text: str) -> str:
     })();
     """
 
-    def imported(found: re.Match[str]) -> str:
-        names = found[1].replace(" as ", ": ")
-        return f'const {{ {names} }} = modules["{_reached(name, found[2])}"];'
+    def as_const(statement: re.Match[str]) -> str:
+        names = statement[1].replace(" as ", ": ")
+        return f'const {{ {names} }} = modules["{_module_path(name, statement[2])}"];'
 
     exported = _EXPORT.findall(text)
-    text = _EXPORT.sub("", _IMPORT.sub(imported, text))
-    if found := _EXPORTS.search(text):
-        for pair in found[1].split(","):
-            own, _, other = pair.strip().partition(" as ")
-            exported.append(f"{other or own}: {own}")
-        text = text[: found.start()]
+    text = _EXPORT.sub("", _IMPORT.sub(as_const, text))
+    if export_list := _EXPORTS.search(text):
+        for pair in export_list[1].split(","):
+            local, _, public = pair.strip().partition(" as ")
+            exported.append(f"{public or local}: {local}")
+        text = text[: export_list.start()]
     return (
         f'modules["{name}"] = (() => {{\n"use strict";\n{text.rstrip()}\n'
         f"return {{ {', '.join(exported)} }};\n}})();"
     )
 
 
-def _reached(name: str, other: str) -> str:
+def _module_path(name: str, other: str) -> str:
     """The path of an imported module below the folder of modules."""
     return str(PurePosixPath(name).parent / other)
 
@@ -122,12 +121,12 @@ class Head:
     """What a page begins with: the question, the answer, and of a campaign its steps."""
 
     name: str
-    asked: str
+    goal: str
     answer: Text
     campaign: bool = False
     budget: str = ""
-    found: tuple[str, ...] = ()
-    progress: Drawn | None = None
+    summary: tuple[str, ...] = ()
+    progress: Card | None = None
     steps: tuple[Any, ...] = ()
 
     @property
@@ -137,13 +136,13 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Card:
     """A figure as a page shows it: markup, or why there is none."""
 
     title: str
-    says: str
+    caption: str
     wide: bool
-    drawn: Any = field(default="", repr=False)
+    picture: Any = field(default="", repr=False)
     missing: str = ""
     place: int | None = None  # among the figures of a report, by which its script finds it
 
@@ -181,28 +180,28 @@ def page(body: str, title: str, figures: str = "") -> str:
     return str(markup.render("page.html", _TEMPLATES, body=body, **facts))
 
 
-def body(own: Contents) -> str:
+def body(contents: Contents) -> str:
     """The report as markup that can stand in a page or a notebook: verdict, figures, trials."""
-    shown = own.answer
-    every = [figure for chapter in own.chapters for figure in chapter.figures]
+    answer = contents.answer
+    every = [figure for chapter in contents.chapters for figure in chapter.figures]
     facts = {
         "style": _style(),
-        "head": own.head,
+        "head": contents.head,
         "heading": heading,
-        "tiles": own.tiles,
-        "warned": bool(shown.warnings),
-        "trust": shown.trust.text,
-        "doubts": _listed(shown.doubts, own.reader) if shown.doubts else "",
-        "notes": [Message("note", {"text": note}).text for note in own.results.notes],
-        "chips": _chips(own.results),
-        "next": [_step(step, own.reader) for step in shown.next],
-        "found": _found(own),
-        "figures": [drawn(figure, at) for at, figure in enumerate(every)],
-        "folds": _folds(shown, own.reader),
-        "trials": own.trials,
-        "caption": _caption(own),
-        "undrawn": _undrawn(own.chapters),
-        "footer": _footer(own),
+        "tiles": contents.tiles,
+        "warned": bool(answer.warnings),
+        "trust": answer.trust.text,
+        "doubts": as_markup(answer.doubts, contents.reader) if answer.doubts else "",
+        "notes": [Message("note", {"text": note}).text for note in contents.results.notes],
+        "chips": _chips(contents.results),
+        "next": [_step(step, contents.reader) for step in answer.next],
+        "summary": _summary(contents),
+        "figures": [card_of(figure, at) for at, figure in enumerate(every)],
+        "folds": _folds(answer, contents.reader),
+        "trials": contents.trials,
+        "caption": _caption(contents),
+        "undrawn": _undrawn(contents.chapters),
+        "footer": _footer(contents),
     }
     return markup.render("report.html", _TEMPLATES, **facts)
 
@@ -211,8 +210,8 @@ def body(own: Contents) -> str:
 def _style() -> str:
     """The colours, light and dark, then the layout."""
     named = {**style.VARIABLES, **SURFACES}
-    light = "".join(f"--tw-{name}:{one};" for name, (one, _) in named.items())
-    dark = "".join(f"--tw-{name}:{other};" for name, (_, other) in named.items())
+    light = "".join(f"--tw-{name}:{colour};" for name, (colour, _) in named.items())
+    dark = "".join(f"--tw-{name}:{colour};" for name, (_, colour) in named.items())
     root = ".tunewright-page,.tunewright"
     return (
         f"{root}{{{light}color-scheme:light dark}}\n"
@@ -226,19 +225,15 @@ def heading(name: str, **facts: Any) -> Text:
     return Message(f"heading.{name}", facts).text
 
 
-def drawn(figure: Figure[Any], place: int | None = None) -> Drawn:
+def card_of(figure: Figure[Any], place: int | None = None) -> Card:
     """A figure with its words below, or the words alone where it cannot be drawn."""
     from markupsafe import Markup
 
     try:
         picture = Markup(figure.svg())
-        return Drawn(figure.title, figure.says, figure.wide, picture, place=place)
+        return Card(figure.title, figure.says, figure.wide, picture, place=place)
     except MissingExtra as error:  # the words are still worth reading
-        return Drawn(figure.title, figure.says, figure.wide, missing=str(error), place=place)
-
-
-def _listed(findings: Sequence[Finding], reader: Reader) -> str:
-    return as_markup(findings, reader)
+        return Card(figure.title, figure.says, figure.wide, missing=str(error), place=place)
 
 
 def _chips(results: Results) -> list[str]:
@@ -252,30 +247,31 @@ def _step(step: Any, reader: Reader) -> dict[str, str]:
     return {"code": code, "why": step.why.text_for(reader)}
 
 
-def _found(own: Contents) -> list[str]:
+def _summary(contents: Contents) -> list[str]:
     """What the round found beyond the answer in the first line and the tiles."""
     tiled = ("answer.counts",)
-    found = () if own.head.campaign else own.answer.found  # its head has these already
-    said = [m.text_for(own.reader) for m in found if m.code not in tiled]
-    compared = [f for f in own.answer.compared if f not in own.answer.doubts]
-    return [*said, *(str(finding.words) for finding in compared)]
+    # the head of a campaign has these already
+    summary = () if contents.head.campaign else contents.answer.summary
+    sentences = [m.text_for(contents.reader) for m in summary if m.code not in tiled]
+    compared = [f for f in contents.answer.compared if f not in contents.answer.doubts]
+    return [*sentences, *(str(finding.words) for finding in compared)]
 
 
-def _folds(shown: Answer, reader: Reader) -> list[dict[str, str]]:
+def _folds(answer: Answer, reader: Reader) -> list[dict[str, str]]:
     """What is fine and what could not be judged; what warns stands above."""
     return [
         {
             "summary": heading(name, findings=len(findings)),
-            "findings": _listed(findings, reader),
+            "findings": as_markup(findings, reader),
         }
-        for name, findings in (("fine", shown.fine), ("unknown", shown.unknown))
+        for name, findings in (("fine", answer.fine), ("unknown", answer.unknown))
         if findings
     ]
 
 
-def _caption(own: Contents) -> Text:
-    export = Export(own.results.round.name, TABLE).code_for(own.reader)
-    metric, trials = own.results.objective.metric, own.trials
+def _caption(contents: Contents) -> Text:
+    export = Export(contents.results.round.name, TABLE).code_for(contents.reader)
+    metric, trials = contents.results.objective.metric, contents.trials
     facts = {"trials": trials.trials, "metric": metric, "left_out": trials.left_out}
     return Message("trials.caption", {**facts, "export": export}).text
 
@@ -286,16 +282,20 @@ def _undrawn(chapters: Iterable[Chapter]) -> str:
     return Message("report.undrawn", {"missing": missing}).text if missing else ""
 
 
-def _footer(own: Contents) -> list[Text]:
-    known = origin_of(own.results)
-    facts = {"objective": str(own.results.objective), "search": own.results.search}
-    made = [Message("report.searched_by" if own.results.search else "report.objective", facts)]
-    made.append(own.spent)
+def _footer(contents: Contents) -> list[Text]:
+    results, version = contents.results, contents.version
+    known = origin_of(results)
+    facts = {"objective": str(results.objective), "search": results.search}
+    messages = [
+        Message("report.searched_by" if results.search else "report.objective", facts),
+        contents.spent,
+    ]
     if known.commits:
-        made.append(Message("report.commits", {"commits": known.commits, "changed": known.changed}))
+        commits = {"commits": known.commits, "changed": known.changed}
+        messages.append(Message("report.commits", commits))
     if known.hosts:
-        made.append(Message("report.hosts", {"hosts": known.hosts, "devices": known.devices}))
-    versions = {"version": own.version, "ran_with": [v for v in known.versions if v != own.version]}
-    made.append(Message("report.version", versions))
-    made.append(Message("report.written", {"date": own.written.isoformat()}))
-    return [message.text for message in made]
+        messages.append(Message("report.hosts", {"hosts": known.hosts, "devices": known.devices}))
+    versions = {"version": version, "ran_with": [v for v in known.versions if v != version]}
+    messages.append(Message("report.version", versions))
+    messages.append(Message("report.written", {"date": contents.written.isoformat()}))
+    return [message.text for message in messages]

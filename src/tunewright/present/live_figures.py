@@ -20,7 +20,7 @@ from tunewright.messages import words
 from tunewright.present.envelope import plain
 from tunewright.present.figures import style
 from tunewright.present.figures.axis import AxisData
-from tunewright.present.figures.curves import CurvesData, GradientNormData, TrialCurves, thinned
+from tunewright.present.figures.curves import CurvesData, GradientNormData, TrialCurves, thin
 from tunewright.present.figures.figure import Figure, words_of
 from tunewright.present.figures.ticks import ticks
 from tunewright.present.report_parts import Chapter
@@ -69,14 +69,14 @@ def figure_data(kind: str, figure: Figure[Any]) -> dict[str, Any]:
     """A figure as a page draws it: its kind, its caption and its data."""
     data = figure.data
     if isinstance(data, GradientNormData):
-        shown: Any = {
+        drawing: Any = {
             "metric": data.metric,
-            "trials": [{"trial": one.trial, "curve": thinned(one.curve)} for one in data.trials],
+            "trials": [{"trial": trial.trial, "curve": thin(trial.curve)} for trial in data.trials],
         }
     elif isinstance(data, CurvesData):
-        shown = {"plots": list(_plots(data))}
+        drawing = {"plots": list(_plots(data))}
     elif isinstance(data, AxisData):
-        shown = {
+        drawing = {
             "metric": data.metric,
             "minimize": data.minimize,
             "best": data.best,
@@ -87,14 +87,19 @@ def figure_data(kind: str, figure: Figure[Any]) -> dict[str, Any]:
             ],
         }
     else:
-        shown = data
-    said = words.printable(str(figure.says))
-    return {"kind": kind, "says": said, "data": _short(plain(shown))}
+        drawing = data
+    caption = words.printable(str(figure.says))
+    return {"kind": kind, "says": caption, "data": _short(plain(drawing))}
 
 
-def axis_of(own: Hyperparameter) -> dict[str, Any]:
+def axis_of(hyperparameter: Hyperparameter) -> dict[str, Any]:
     """The scale of a searched hyperparameter: range, ticks, when it is active."""
-    return _axis_data(own.column, own.range, in_words(own.when), own.name)
+    return _axis_data(
+        hyperparameter.column,
+        hyperparameter.range,
+        in_words(hyperparameter.when),
+        hyperparameter.name,
+    )
 
 
 def _axis_data(column: str, range: Any, condition: str, name: str = "") -> dict[str, Any]:
@@ -123,8 +128,8 @@ def packed(results: Results, chapters: Sequence[Chapter]) -> str:
         "light": style.COLOURS,
         "dark": [style.VARIABLES[f"study-{n + 1}"][1] for n in range(6)],
     }
-    made = frame({**head, "figures": drawn, "palette": palette}, arrays)
-    return base64.b64encode(zlib.compress(made, 9)).decode()
+    frame_bytes = frame({**head, "figures": drawn, "palette": palette}, arrays)
+    return base64.b64encode(zlib.compress(frame_bytes, 9)).decode()
 
 
 def _trials(
@@ -138,9 +143,9 @@ def _trials(
     rows = {trial.number: row for row, trial in enumerate(ended)}
     positions = np.full((len(ended), len(panels)), INACTIVE, np.uint16)
     for at, panel in enumerate(panels):
-        own = [rows[int(number)] for number in panel.trials]
+        panel_rows = [rows[int(number)] for number in panel.trials]
         inside = np.clip(panel.positions, 0.0, 1.0)
-        positions[own, at] = np.round(inside * (INACTIVE - 1)).astype(np.uint16)
+        positions[panel_rows, at] = np.round(inside * (INACTIVE - 1)).astype(np.uint16)
     head: dict[str, Any] = {
         "columns": [panel.column for panel in panels],
         # one of an earlier round is known by its number there
@@ -164,10 +169,10 @@ def _plots(data: CurvesData) -> Iterator[dict[str, Any]]:
         yield {"name": name, "curves": list(_lines(study.trials, ("judged",)))}
         losses = list(_lines(study.trials, ("train_loss", "valid_loss")))
         if losses:
-            dashed = data.valid_loss if any(one["dash"] for one in losses) else None
+            dashed = data.valid_loss if any(curve["dash"] for curve in losses) else None
             facts = {"train_loss": data.train_loss, "valid_loss": dashed}
-            shown = words_of("label.losses", **facts)
-            yield {"name": f"{shown}, {study.study}" if study.study else shown, "curves": losses}
+            title = words_of("label.losses", **facts)
+            yield {"name": f"{title}, {study.study}" if study.study else title, "curves": losses}
 
 
 def _lines(trials: Sequence[TrialCurves], which: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -176,7 +181,7 @@ def _lines(trials: Sequence[TrialCurves], which: Sequence[str]) -> Iterator[dict
         for rank, trial in enumerate(trials):
             curve: Curve | None = getattr(trial, kind)
             if curve is not None and len(curve):
-                kept = thinned(curve, _POINTS)
+                kept = thin(curve, _POINTS)
                 yield {
                     "label": words_of("label.trial", trial=trial.trial),
                     "trial": trial.trial,
@@ -187,12 +192,12 @@ def _lines(trials: Sequence[TrialCurves], which: Sequence[str]) -> Iterator[dict
                 }
 
 
-def _short(thing: Any) -> Any:
+def _short(value: Any) -> Any:
     """Long rows of numbers with six digits, which is more than a drawing shows."""
-    if isinstance(thing, dict):
-        return {name: _short(value) for name, value in thing.items()}
-    if isinstance(thing, list):
-        if len(thing) > _MANY:
-            return [float(f"{x:.6g}") if isinstance(x, float) else _short(x) for x in thing]
-        return [_short(one) for one in thing]
-    return thing
+    if isinstance(value, dict):
+        return {name: _short(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        if len(value) > _MANY:
+            return [float(f"{x:.6g}") if isinstance(x, float) else _short(x) for x in value]
+        return [_short(element) for element in value]
+    return value

@@ -28,7 +28,7 @@ from tunewright.messages import Message, Reader, Text
 from tunewright.present import html
 from tunewright.present.answer import Answer, answer
 from tunewright.present.figures.progress import progress
-from tunewright.present.html import Head, drawn
+from tunewright.present.html import Head, card_of
 from tunewright.present.live_figures import packed
 from tunewright.present.report_parts import Chapter, campaign_tiles, chapters, tiles, trial_rows
 from tunewright.present.terminal.report_page import print_report
@@ -59,21 +59,18 @@ def whole(campaign: Campaign) -> Results:
         known = ranges_by_column(other.round)
         ranges = {c: r.hull(known[c]) if c in known else r for c, r in ranges.items()}
     # the step's own reason stands in the table above
-    asked = replace(
+    combined = replace(
         base.round,
         goal=campaign.definition.space.goal,
         change=None,
         nuisance=with_ranges(base.round.nuisance, ranges),
     )
-    placed = (replace(t, unit=asked.studies[t.study].unit(t.configuration)) for t in base.recorded)
-    return joined(
-        replace(base, round=asked, recorded=tuple(placed)), *(r for r in rounds if r is not base)
+    placed = (
+        replace(t, unit=combined.studies[t.study].unit(t.configuration)) for t in base.recorded
     )
-
-
-def chosen(campaign: Campaign) -> Text:
-    """What came of it, in at most twelve words."""
-    return campaign.headline
+    return joined(
+        replace(base, round=combined, recorded=tuple(placed)), *(r for r in rounds if r is not base)
+    )
 
 
 def _choice(campaign: Campaign) -> Message | None:
@@ -99,13 +96,13 @@ def _choice(campaign: Campaign) -> Message | None:
     return Message("campaign.chosen", facts)
 
 
-def found(campaign: Campaign) -> Iterator[Text]:
+def summary_lines(campaign: Campaign) -> Iterator[Text]:
     """What it found, the most important first; the verdict stands above."""
-    for message in _found(campaign):
+    for message in _summary(campaign):
         yield message.text
 
 
-def _found(campaign: Campaign) -> Iterator[Message]:
+def _summary(campaign: Campaign) -> Iterator[Message]:
     winner = campaign.winner
     if (choice := _choice(campaign)) is not None:
         yield choice
@@ -139,16 +136,16 @@ def rows(campaign: Campaign) -> list[StepRow]:
 
 def _campaign_head(campaign: Campaign) -> Head:
     """What its page begins with, before the report of all trials together."""
-    asked = campaign.definition
-    budget = Message("campaign.budget", {"trials": campaign.total, "hours": asked.hours}).text
+    definition = campaign.definition
+    budget = Message("campaign.budget", {"trials": campaign.total, "hours": definition.hours}).text
     return Head(
         name=campaign.name,
-        asked=str(asked.space.goal),
-        answer=chosen(campaign),
+        goal=str(definition.space.goal),
+        answer=campaign.headline,
         campaign=True,
         budget=budget,
-        found=tuple(found(campaign)),
-        progress=drawn(progress(campaign.rounds)) if campaign.rounds else None,
+        summary=tuple(summary_lines(campaign)),
+        progress=card_of(progress(campaign.rounds)) if campaign.rounds else None,
         steps=tuple(rows(campaign)),
     )
 
@@ -156,25 +153,25 @@ def _campaign_head(campaign: Campaign) -> Head:
 def _lead_text(campaign: Campaign) -> Iterator[str]:
     """The same as plain lines."""
     yield campaign.name
-    yield chosen(campaign)
-    yield from found(campaign)
+    yield campaign.headline
+    yield from summary_lines(campaign)
     yield ""
     for row in rows(campaign):
         yield f"{row.number:>3}  {row.kind:<10} {row.reason}"
     yield ""
 
 
-def _launch(own: Launched) -> dict[str, Any]:
+def _launch(launched: Launched) -> dict[str, Any]:
     """The facts of its launch."""
-    decision = own.decision
+    decision = launched.decision
     reasons = decision.get("reasons") or [None]
     return {
-        "baseline": None if own.baseline is None else str(own.baseline),
-        "verdict": own.verdict,
+        "baseline": None if launched.baseline is None else str(launched.baseline),
+        "verdict": launched.verdict,
         "probability": decision.get("probability"),
         "gain": decision.get("gain"),
         "interval": decision.get("interval"),
-        "reason": None if own.verdict == "launch" else reasons[0],
+        "reason": None if launched.verdict == "launch" else reasons[0],
         "deterministic": bool(decision.get("deterministic")),
         "false_launch_rate": decision.get("false_launch_rate"),
     }
@@ -182,14 +179,14 @@ def _launch(own: Launched) -> dict[str, Any]:
 
 def _spent(campaign: Campaign) -> dict[str, Any]:
     """The facts of what it cost."""
-    own: list[Trial] = list(campaign.all_trials())
+    trials: list[Trial] = list(campaign.all_trials())
     return {
         "spent": campaign.spent,
         "total": campaign.total,
         "rounds": len(campaign.rounds),
-        "repeats": sum(trial.number is None for trial in own),
-        "infeasible": sum(trial.status == "infeasible" for trial in own),
-        "seconds": sum(trial.seconds for trial in own),
+        "repeats": sum(trial.number is None for trial in trials),
+        "infeasible": sum(trial.status == "infeasible" for trial in trials),
+        "seconds": sum(trial.seconds for trial in trials),
     }
 
 
@@ -217,17 +214,17 @@ class Report:
     @cached_property
     def chapters(self) -> tuple[Chapter, ...]:
         """The figures, in the order they are read."""
-        found = chapters(self.results, self.findings)
+        all_chapters = chapters(self.results, self.findings)
         if self.campaign is None:
-            return tuple(found)
+            return tuple(all_chapters)
         # how the best came about stands above, by its rounds
-        return tuple(chapter for chapter in found if chapter.kind != "progress")
+        return tuple(chapter for chapter in all_chapters if chapter.kind != "progress")
 
     @property
     def html(self) -> str:
         """The whole report as one page that needs nothing else."""
-        own = self.campaign
-        title = own.name if own is not None else self.results.round.name
+        campaign = self.campaign
+        title = campaign.name if campaign is not None else self.results.round.name
         figures = packed(self.results, self.chapters)
         return html.page(self._body, f"{title}: {self.results.round.goal}", figures)
 
@@ -257,13 +254,13 @@ class Report:
 
     @property
     def _body(self) -> str:
-        own, results = self.campaign, self.results
-        if own is None:
-            head = html.Head(results.round.name, self.answer.asked, self.answer.headline.text)
+        campaign, results = self.campaign, self.results
+        if campaign is None:
+            head = html.Head(results.round.name, self.answer.goal, self.answer.headline.text)
             three, spent = tiles(results), spending(results)
         else:
-            head, three = _campaign_head(own), campaign_tiles(own, results)
-            spent = spent_on(own)
+            head, three = _campaign_head(campaign), campaign_tiles(campaign, results)
+            spent = spent_on(campaign)
         contents = html.Contents(
             results=results,
             answer=self.answer,
@@ -296,9 +293,9 @@ def report(
         if not results.searched:
             raise NotFound("report.campaign_empty", campaign=results.name)
         together = whole(results)
-        made = Report(together, tuple(check(together)), results, reader)
+        document = Report(together, tuple(check(together)), results, reader)
     else:
-        made = Report(results, tuple(check(results)), reader=reader)
+        document = Report(results, tuple(check(results)), reader=reader)
     if path is not None:
-        made.save(path)
-    return made
+        document.save(path)
+    return document

@@ -62,16 +62,16 @@ def chapters(
     results: Results, findings: Findings = None, only: Sequence[str] = tuple(CHAPTERS)
 ) -> Iterator[Chapter]:
     """Every chapter of a report, or why these results cannot fill it."""
-    for kind, figures in CHAPTERS.items():
+    for kind, draw in CHAPTERS.items():
         if kind in only:
             try:
-                made = figures(results, findings)
+                figures = draw(results, findings)
             except NotFound as error:
                 yield Chapter(kind, (), str(error))
                 continue
-            kept = tuple(figure for figure in made if not figure.empty)
+            kept = tuple(figure for figure in figures if not figure.empty)
             # the caption of an empty figure explains why
-            yield Chapter(kind, kept, "" if kept else made[0].says)
+            yield Chapter(kind, kept, "" if kept else figures[0].says)
 
 
 # ---- where the results of a report come from: time, code, hosts, versions, as far as recorded
@@ -96,14 +96,14 @@ def origin_of(results: Results) -> Origin:
     """The origin of a round's trials and repeats."""
     trials: list[Trial] = [*results.recorded, *results.recorded_repeats]
     known = {trial.identity for trial in trials}
-    found = [own for identity, own in sorted(results.origins.items()) if identity in known]
+    origins = [origin for identity, origin in sorted(results.origins.items()) if identity in known]
     return Origin(
         seconds=sum(trial.seconds for trial in trials),
-        commits=_each(own.commit[:_SHORT] for own in found),
-        changed=any(own.diff or own.left_out for own in found),
-        hosts=_each(own.host for own in found),
-        devices=_each(device for own in found for device in own.devices),
-        versions=_each(str(own.packages.get("tunewright", "")) for own in found),
+        commits=_each(origin.commit[:_SHORT] for origin in origins),
+        changed=any(origin.diff or origin.left_out for origin in origins),
+        hosts=_each(origin.host for origin in origins),
+        devices=_each(device for origin in origins for device in origin.devices),
+        versions=_each(str(origin.packages.get("tunewright", "")) for origin in origins),
     )
 
 
@@ -139,10 +139,10 @@ def campaign_tiles(campaign: Campaign, together: Results) -> tuple[Tile, Tile, T
         facts = {"place": str(winner.place), "repeats": len(values)}
         metric = winner.results.objective.metric
         best = Tile(_label("best", metric=metric), words.number(value), _detail("chosen", **facts))
-    own = list(campaign.all_trials())
+    trials = list(campaign.all_trials())
     spent = {"total": campaign.total, "rounds": len(campaign.rounds)}
     counted = Tile(_label("trials"), str(campaign.spent), _detail("spent", **spent))
-    return best, counted, _time(sum(trial.seconds for trial in own))
+    return best, counted, _time(sum(trial.seconds for trial in trials))
 
 
 def _best(results: Results) -> Tile:
@@ -186,7 +186,7 @@ class Entry:
 
     verdict: Verdict
     check: str
-    found: tuple[tuple[str, Words], ...]  # for each setting; unnamed for the whole round
+    words_by_setting: tuple[tuple[str, Words], ...]  # for each setting; unnamed for the whole round
     actions: tuple[Action, ...] = ()
     others: int = 0  # settings with the same verdict that are not shown
 
@@ -196,8 +196,8 @@ def entries(findings: Sequence[Finding]) -> list[Entry]:
 
     Settings that are fine, or cannot be judged, share the entry of the first of them.
     """
-    made = [_entry(group) for group in groups(findings)]
-    return [entry for verdict in VERDICTS for entry in made if entry.verdict == verdict]
+    unordered = [_entry(group) for group in groups(findings)]
+    return [entry for verdict in VERDICTS for entry in unordered if entry.verdict == verdict]
 
 
 def tally(findings: Sequence[Finding]) -> dict[str, int]:
@@ -210,43 +210,43 @@ def tally(findings: Sequence[Finding]) -> dict[str, int]:
 
 def groups(findings: Sequence[Finding]) -> list[list[Finding]]:
     """The findings by question, verdict and remedy; remedies do not separate terse verdicts."""
-    found: list[list[Finding]] = []
+    grouped: list[list[Finding]] = []
     for finding in findings:
-        same = [group for group in found if _alike(group[0], finding)]
+        same = [group for group in grouped if _alike(group[0], finding)]
         if same:
             same[0].append(finding)
         else:
-            found.append([finding])
-    return found
+            grouped.append([finding])
+    return grouped
 
 
-def _alike(one: Finding, other: Finding) -> bool:
-    if (one.check, one.verdict) != (other.check, other.verdict):
+def _alike(finding: Finding, other: Finding) -> bool:
+    if (finding.check, finding.verdict) != (other.check, other.verdict):
         return False
-    return one.verdict in TERSE or one.actions == other.actions
+    return finding.verdict in TERSE or finding.actions == other.actions
 
 
 def _entry(group: Sequence[Finding]) -> Entry:
     first = group[0]
-    agree = all(one.words == first.words for one in group)
-    shown = group[:1] if first.verdict in TERSE and not agree else group
-    others = len(group) - len(shown)
-    return Entry(first.verdict, first.check, _found(shown), first.actions, others)
+    agree = all(finding.words == first.words for finding in group)
+    listed = group[:1] if first.verdict in TERSE and not agree else group
+    others = len(group) - len(listed)
+    return Entry(first.verdict, first.check, _words_by_setting(listed), first.actions, others)
 
 
-def _found(group: Sequence[Finding]) -> tuple[tuple[str, Words], ...]:
+def _words_by_setting(group: Sequence[Finding]) -> tuple[tuple[str, Words], ...]:
     """What was found for each setting; equal headlines, or findings that are equal, are one."""
     first = group[0]
-    if len(group) == 1 or any(one.headline != first.headline for one in group):
-        return tuple(("" if whole(one) else one.about, one.words) for one in group)
-    if all(one.words == first.words for one in group):
-        names = [one.about for one in group]
+    if len(group) == 1 or any(finding.headline != first.headline for finding in group):
+        return tuple(("" if whole(finding) else finding.about, finding.words) for finding in group)
+    if all(finding.words == first.words for finding in group):
+        names = [finding.about for finding in group]
         about = Message("checklist.settings", {"names": names}).text
         return (("" if first.verdict in TERSE else about, first.words),)
     evidence = tuple(
-        Message("checklist.of_setting", {"about": one.about, "text": line}).text
-        for one in group
-        for line in one.words.evidence
+        Message("checklist.of_setting", {"about": finding.about, "text": line}).text
+        for finding in group
+        for line in finding.words.evidence
     )
     return (("", Words(first.headline, evidence)),)
 
@@ -262,8 +262,8 @@ def lines_of(actions: Sequence[Action], reader: Reader) -> list[str]:
     width = max((len(code) for code in codes), default=0)
     lines = []
     for code, action in zip(codes, actions, strict=True):
-        said = words.printable(action.text_for(reader))
-        lines.append(f"{code.ljust(width)}    {said}".rstrip() if code else said)
+        text = words.printable(action.text_for(reader))
+        lines.append(f"{code.ljust(width)}    {text}".rstrip() if code else text)
     return lines
 
 
@@ -275,10 +275,13 @@ def as_markup(findings: Sequence[Finding], reader: Reader) -> str:
 
 def _item(group: Sequence[Finding], reader: Reader) -> str:
     first = group[0]
-    found = [((about,) if about else (), said) for about, said in _found(group)]
-    shown = () if first.verdict == "ok" else first.actions
-    actions = [(action.code_for(reader), action.text_for(reader)) for action in shown]
-    return markup.finding(first.verdict, first.check, found, actions, first.section)
+    words_by_setting = [
+        ((about,) if about else (), finding_words)
+        for about, finding_words in _words_by_setting(group)
+    ]
+    remedies = () if first.verdict == "ok" else first.actions
+    actions = [(action.code_for(reader), action.text_for(reader)) for action in remedies]
+    return markup.finding(first.verdict, first.check, words_by_setting, actions, first.section)
 
 
 # ---- the trials of a report: best first, one column per hyperparameter, no empty column
@@ -340,9 +343,9 @@ def trial_rows(results: Results, most: int = MOST) -> TrialRows:
     rest = [t for t in results.rows if t.value is None] + list(results.waiting[:most])
     rest.sort(key=lambda t: (order.get(t.status, 6), t.number or 0))
     ranked = [*results.top(), *rest]
-    shown = ranked[:most]
-    columns = tuple(_columns(results, shown))
-    rows = tuple(_row(trial, columns) for trial in shown)
+    listed = ranked[:most]
+    columns = tuple(_columns(results, listed))
+    rows = tuple(_row(trial, columns) for trial in listed)
     return TrialRows(columns, rows, results.size)
 
 

@@ -147,9 +147,9 @@ def judge(store: str, name: str) -> dict[str, Any]:
     findings = list(check(results))
     verdict_of = answer(results, findings)
     return {
-        "asked": str(verdict_of.asked),
+        "asked": str(verdict_of.goal),
         "headline": str(verdict_of.headline),
-        "found": [str(finding) for finding in verdict_of.found],
+        "found": [str(finding) for finding in verdict_of.summary],
         "verdicts": [finding.verdict for finding in findings],
         "trust": str(verdict_of.trust),
         "warnings": verdict_of.warnings,
@@ -175,7 +175,7 @@ def shown(findings: Sequence[Finding]) -> list[dict[str, Any]]:
                     "headline": str(found_words.headline),
                     "evidence": [str(line) for line in found_words.evidence],
                 }
-                for about, found_words in entry.found
+                for about, found_words in entry.words_by_setting
             ],
             "actions": [_shown_action(action) for action in entry.actions],
             "others": entry.others,

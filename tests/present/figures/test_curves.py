@@ -13,7 +13,7 @@ from tunewright.present.figures.curves import (
     curves,
     curves_data,
     draw_curves,
-    thinned,
+    thin,
 )
 from tunewright.store.curves import Curve
 
@@ -88,7 +88,7 @@ def test_of_many_studies_the_best_are_shown() -> None:
 def test_thinning_keeps_the_ends_and_the_extremes(points: int, seed: int) -> None:
     values = np.random.default_rng(seed).normal(size=points)
     curve = Curve(np.arange(1, points + 1), values)
-    kept = thinned(curve)
+    kept = thin(curve)
     assert len(kept) <= max(POINTS, 2)
     assert kept.steps[0] == 1 and kept.steps[-1] == points
     assert kept.values.min() == values.min() and kept.values.max() == values.max()

@@ -14,7 +14,6 @@ from tunewright.present.figures.style import (
     PRUNED,
     RANKS,
     VARIABLES,
-    contrast,
     shade,
 )
 from tunewright.present.html import SURFACES
@@ -27,6 +26,22 @@ def test_no_colour_has_two_meanings() -> None:
     meanings = [*COLOURS, *RANKS, INFEASIBLE, PRUNED, NOISE, ACCENT, FAINT]
     assert len(meanings) == len({colour.lower() for colour in meanings})
     assert RANKS[0] == BEST == shade(0) and shade(99) == RANKS[-1]
+
+
+def contrast(colour: str, surface: str) -> float:
+    """The contrast of two colours by WCAG 2: from 1 to 21."""
+    lighter, darker = sorted((luminance(colour), luminance(surface)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_black_on_white_has_the_most_contrast() -> None:
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21.0)
 
 
 @pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])

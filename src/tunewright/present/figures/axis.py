@@ -22,7 +22,9 @@ from tunewright.present.figures import style
 from tunewright.present.figures.figure import Figure, nothing, words_of
 from tunewright.present.figures.style import colour, shape
 from tunewright.present.figures.ticks import (
+    FAR,
     LARGEST,
+    NEAR,
     drawable,
     extent,
     is_wide,
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
 
 RINGED = 5  # best trials marked in every panel
 _MANY = 1500  # points of a panel beyond which they become pixels
-_FAR = 6.0  # times the distance of the median from the best: further trials stand at the margin
-_SHOWN = 4.0  # of the same distance is shown, where any trial is that far
 _ACROSS = 4  # panels in a row of a wide figure
 _MOST_APART = 20  # values of a discrete range whose trials are drawn a little apart
 _NARROW = 2  # panels in a row of one that leaves room for another
@@ -206,8 +206,8 @@ def _limit(values: Sequence[float], results: Results) -> tuple[float | None, int
     if len(sane) >= 4:
         best, median = float(sane.min()), float(np.median(sane))
         spread = median - best
-        if spread > 0 and worst > best + _FAR * spread:
-            worst = float(sane[sane <= best + _SHOWN * spread].max())  # the worst one in its place
+        if spread > 0 and worst > best + FAR * spread:
+            worst = float(sane[sane <= best + NEAR * spread].max())  # the worst one in its place
     beyond = int((losses > worst).sum())
     return (-results.objective.sign * worst, beyond) if beyond else (None, 0)
 
@@ -220,25 +220,25 @@ def _caption(data: AxisData) -> tuple[Message, ...]:
     completed = max(int(panel.completed.sum()) for panel in data.panels)
     columns = [panel.column for panel in data.panels]
     facts = {"metric": data.metric, "completed": completed, "columns": columns}
-    said = [Message("figure.axis", facts)]
+    messages = [Message("figure.axis", facts)]
     if data.labels:
-        said.append(Message("figure.axis.best", {"trials": list(data.labels)}))
+        messages.append(Message("figure.axis.best", {"trials": list(data.labels)}))
     if infeasible:
-        said.append(Message("figure.axis.infeasible", {"infeasible": infeasible}))
+        messages.append(Message("figure.axis.infeasible", {"infeasible": infeasible}))
     if pruned:
-        said.append(Message("figure.axis.pruned", {"pruned": pruned}))
+        messages.append(Message("figure.axis.pruned", {"pruned": pruned}))
     if data.beyond and data.limit is not None:
         beyond = {"beyond": data.beyond, "limit": data.limit, "minimize": data.minimize}
-        said.append(Message("figure.axis.beyond", beyond))
+        messages.append(Message("figure.axis.beyond", beyond))
     for panel in data.panels:
         facts = {"column": panel.column, "trials": len(panel.trials), "outside": panel.outside}
         if panel.condition:
-            said.append(
+            messages.append(
                 Message("figure.axis.condition", {**facts, "condition": panel.condition.strip()})
             )
         if panel.outside:
-            said.append(Message("figure.axis.outside", facts))
-    return tuple(said)
+            messages.append(Message("figure.axis.outside", facts))
+    return tuple(messages)
 
 
 def _draw_axis(canvas: Canvas, data: AxisData) -> None:
@@ -254,7 +254,7 @@ def _draw_axis(canvas: Canvas, data: AxisData) -> None:
     if not data.panels:
         nothing(flat[0], words_of("axis.nothing"))
         return
-    drawn = places.shown(data)
+    drawn = places.heights(data)
     if data.logarithmic and set_scale(flat[0], "y", [places.low, places.high]):
         factor = (places.high / places.low) ** 0.06
         flat[0].set_ylim(min(drawn) / factor, max(drawn) * factor)
@@ -280,23 +280,23 @@ class _Places:
     pruned: float
     infeasible: float
 
-    def shown(self, data: AxisData) -> list[float]:
+    def heights(self, data: AxisData) -> list[float]:
         """The heights that something is drawn at."""
-        found = [self.low, self.high]
+        heights = [self.low, self.high]
         if any(_beyond(data, panel.values).any() for panel in data.panels):
-            found.append(self.margin)
+            heights.append(self.margin)
         if any(panel.pruned.any() for panel in data.panels):
-            found.append(self.pruned)
+            heights.append(self.pruned)
         if any(panel.infeasible.any() for panel in data.panels):
-            found.append(self.infeasible)
+            heights.append(self.infeasible)
         if any(_too_good(data, panel.values).any() for panel in data.panels):
-            found.append(self.better)
-        return found
+            heights.append(self.better)
+        return heights
 
 
 def _places(data: AxisData) -> _Places:
-    found = [p.values[p.completed & ~_beyond(data, p.values)] for p in data.panels]
-    low, high = extent(np.concatenate(found) if found else [])
+    values = [p.values[p.completed & ~_beyond(data, p.values)] for p in data.panels]
+    low, high = extent(np.concatenate(values) if values else [])
     if data.logarithmic:
         steps = [high * (high / low) ** part for part in (0.06, 0.13, 0.21)]
         return _Places(low, high, steps[0], low, steps[1], steps[2])
@@ -315,15 +315,15 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, places: _Places) -> No
     for end in () if listed else (0.0, 1.0):
         axes.axvline(end, color=style.EDGE, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     beyond, good = _beyond(data, panel.values), _too_good(data, panel.values)
-    shown = drawable(panel.values)
-    shown[beyond], shown[good] = places.margin, places.better
+    heights = drawable(panel.values)
+    heights[beyond], heights[good] = places.margin, places.better
     several = 1 < len(data.studies) <= len(style.COLOURS)
     for study in range(len(data.studies)) if several else (None,):
-        own = np.full(len(positions), True) if study is None else panel.studies == study
-        inside = own & panel.completed & ~beyond & ~good
+        in_study = np.full(len(positions), True) if study is None else panel.studies == study
+        inside = in_study & panel.completed & ~beyond & ~good
         axes.scatter(
             positions[inside],
-            shown[inside],
+            heights[inside],
             s=size,
             marker=shape(study or 0),
             color=colour(study or 0),
@@ -331,10 +331,10 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, places: _Places) -> No
             linewidths=0,
             rasterized=pixels,
         )
-        for far, up in ((own & beyond, data.minimize), (own & good, not data.minimize)):
+        for far, up in ((in_study & beyond, data.minimize), (in_study & good, not data.minimize)):
             axes.scatter(
                 positions[far],
-                shown[far],
+                heights[far],
                 s=size,
                 marker="^" if up else "v",
                 facecolors="none",
@@ -358,7 +358,7 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, places: _Places) -> No
                 linewidths=1.1,
                 rasterized=pixels,
             )
-    _ring(axes, data, panel, positions, shown)
+    _ring(axes, data, panel, positions, heights)
     marks = ticks(panel.range)
     axes.set_xticks([tick.position for tick in marks], [tick.label for tick in marks])
     lengths = [len(tick.label) for tick in marks]
@@ -377,18 +377,18 @@ def _ring(
     data: AxisData,
     panel: Panel,
     positions: npt.NDArray[np.float64],
-    shown: npt.NDArray[np.float64],
+    heights: npt.NDArray[np.float64],
 ) -> None:
     """Ring the best trials, and number them where their numbers do not cover each other."""
     taken: list[tuple[float, float]] = []
-    heights = float(np.ptp(shown[np.isfinite(shown)])) if np.isfinite(shown).any() else 0.0
+    span = float(np.ptp(heights[np.isfinite(heights)])) if np.isfinite(heights).any() else 0.0
     for number_, label in zip(data.best, data.labels, strict=True):
-        for row in np.flatnonzero((panel.trials == number_) & np.isfinite(shown)):
-            x, y = float(positions[row]), float(shown[row])
+        for row in np.flatnonzero((panel.trials == number_) & np.isfinite(heights)):
+            x, y = float(positions[row]), float(heights[row])
             axes.scatter(
                 x, y, s=80, facecolors="none", edgecolors=style.BEST, linewidths=1.2, zorder=4
             )
-            free = all(abs(x - a) > 0.09 or abs(y - b) > 0.07 * heights for a, b in taken)
+            free = all(abs(x - a) > 0.09 or abs(y - b) > 0.07 * span for a, b in taken)
             if free:
                 right = x < 0.88
                 axes.annotate(

@@ -123,7 +123,7 @@ def curves_data(
                     t for t in results.rows_of(trial.study) if t.status == "infeasible"
                 ]
         chosen = {study: ranked[:best] for study, ranked in chosen.items()}
-    shown = sorted(list(chosen)[:STUDIES])
+    studies = sorted(list(chosen)[:STUDIES])
     meaning = results.meaning
     return CurvesData(
         results.objective.metric,
@@ -133,34 +133,34 @@ def curves_data(
             StudyCurves(
                 results.studies[study].label,
                 tuple(_curves(results, t) for t in chosen[study]),
-                *_pruned(results, study if trials is None else None),
+                *_curves_of_pruned(results, study if trials is None else None),
             )
-            for study in shown
+            for study in studies
         ),
         max(0, len(chosen) - STUDIES),
     )
 
 
-def _pruned(results: Results, study: int | None) -> tuple[tuple[Curve, ...], int]:
+def _curves_of_pruned(results: Results, study: int | None) -> tuple[tuple[Curve, ...], int]:
     """The curves of the trials of a study that were stopped early, and how many there are."""
-    found = [
+    pruned = [
         t for t in (results.rows_of(study) if study is not None else ()) if t.status == "pruned"
     ]
-    known = [t.curves.only(results.objective.metric) for t in found]
+    known = [t.curves.only(results.objective.metric) for t in pruned]
     kept = [curve for curve in known if curve is not None and len(curve)]
-    return tuple(kept[-_PRUNED_CURVES:]), len(found)
+    return tuple(kept[-_PRUNED_CURVES:]), len(pruned)
 
 
 def _curves(results: Results, trial: Trial) -> TrialCurves:
     metric = results.objective.metric
     names = [metric, *(results.meaning.name(m) for m in ("train_loss", "valid_loss"))]
-    found = {name: trial.curves.only(name) for name in names}
+    logged = {name: trial.curves.only(name) for name in names}
     steps = [
         int(curve.steps[np.argmin(_sane(curve))])
-        for curve in found.values()
+        for curve in logged.values()
         if curve is not None and not _sane(curve).all()
     ]
-    judged, train, valid = (found[name] for name in names)
+    judged, train, valid = (logged[name] for name in names)
     return TrialCurves(
         trial=trial.shown_number,
         value=trial.value,
@@ -181,7 +181,7 @@ def _caption(data: CurvesData) -> tuple[Message, ...]:
     if not data.studies:
         return (Message("figure.curves.nothing"),)
     losses = data.train_loss if data.has_losses else None
-    said = [Message("figure.curves", {"metric": data.metric, "train_loss": losses})]
+    messages = [Message("figure.curves", {"metric": data.metric, "train_loss": losses})]
     for study in data.studies:
         first = study.trials[0]
         facts = {
@@ -192,13 +192,13 @@ def _caption(data: CurvesData) -> tuple[Message, ...]:
             "diverged_at": first.diverged_at,
             "others": [trial.trial for trial in study.trials[1:]],
         }
-        said.append(Message("figure.curves.study", facts))
+        messages.append(Message("figure.curves.study", facts))
     if stopped := sum(study.stopped for study in data.studies):
         drawn = sum(len(study.pruned) for study in data.studies)
-        said.append(Message("figure.curves.pruned", {"pruned": stopped, "drawn": drawn}))
+        messages.append(Message("figure.curves.pruned", {"pruned": stopped, "drawn": drawn}))
     if data.left_out:
-        said.append(Message("figure.curves.left_out", {"studies": data.left_out}))
-    return tuple(said)
+        messages.append(Message("figure.curves.left_out", {"studies": data.left_out}))
+    return tuple(messages)
 
 
 def draw_curves(canvas: Canvas, data: CurvesData) -> None:
@@ -248,7 +248,7 @@ def draw_curves(canvas: Canvas, data: CurvesData) -> None:
 def _draw_pruned(axes: Axes, pruned: Sequence[Curve], first: bool) -> None:
     """Trials that were stopped early: thin lines that end in an upright bar."""
     for place, curve in enumerate(pruned):
-        drawn = thinned(curve)
+        drawn = thin(curve)
         values = drawable(drawn.values)
         axes.plot(drawn.steps, values, color=style.PRUNED, linewidth=0.6, alpha=0.5, zorder=1)
         label = words_of("label.pruned") if first and place == 0 else None
@@ -314,13 +314,13 @@ def _line(
     sane = _sane(curve)
     end = len(curve) if sane.all() else int(np.argmin(sane))
     known = None if curve.sd is None else curve.sd[:end]
-    drawn = thinned(Curve(curve.steps[:end], curve.values[:end], known))
+    drawn = thin(Curve(curve.steps[:end], curve.values[:end], known))
     axes.plot(drawn.steps, drawable(drawn.values), color=tint, linewidth=width, linestyle=dashes)
     if drawn.sd is not None:  # two standard deviations of the measurement
         low, high = drawn.values - 2 * drawn.sd, drawn.values + 2 * drawn.sd
-        shown = np.isfinite(drawn.sd)
+        known_sd = np.isfinite(drawn.sd)
         axes.fill_between(
-            drawn.steps, low, high, where=shown, color=tint, alpha=0.12, linewidth=0, zorder=0
+            drawn.steps, low, high, where=known_sd, color=tint, alpha=0.12, linewidth=0, zorder=0
         )
     if end < len(curve):
         level = drawn.values[-1] if end else 0.0
@@ -335,12 +335,12 @@ def _line(
         )
 
 
-def thinned(curve: Curve, points: int = POINTS) -> Curve:
+def thin(curve: Curve, points: int = POINTS) -> Curve:
     """A curve of at most so many points that keeps the lowest and highest of each stretch.
 
     >>> import numpy as np
     >>> spiky = Curve(np.arange(10_000), np.where(np.arange(10_000) == 5_123, 9.0, 1.0))
-    >>> kept = thinned(spiky)
+    >>> kept = thin(spiky)
     >>> len(kept) <= POINTS, float(kept.values.max()), int(kept.steps[-1])
     (True, 9.0, 9999)
     """
@@ -398,17 +398,17 @@ def gradient_norm(results: Results, best: int = _FEW) -> Figure[GradientNormData
         best: how many trials.
     """
     data = gradient_norm_data(results, best)
-    trials = [one.trial for one in data.trials]
+    trials = [trial.trial for trial in data.trials]
     facts = {"metric": data.metric, "trials": trials, "clip_norm": data.clip_norm}
-    said = (Message("figure.gradient_norm", facts),)
+    caption = (Message("figure.gradient_norm", facts),)
     goal = str(results.round.goal)
-    return Figure("gradient_norm", data, caption=said, goal=goal, drawing=_draw_gradient_norm)
+    return Figure("gradient_norm", data, caption=caption, goal=goal, drawing=_draw_gradient_norm)
 
 
 def gradient_norm_data(results: Results, best: int = _FEW) -> GradientNormData:
     """What the figure shows; refuses results without a gradient norm."""
     metric = results.meaning.name("gradient_norm")
-    found = []
+    norms = []
     for trial in results.top(best):
         curve = trial.curves.only(metric)
         finite = np.abs(curve.values) <= LARGEST if curve is not None else np.zeros(0, bool)
@@ -417,17 +417,17 @@ def gradient_norm_data(results: Results, best: int = _FEW) -> GradientNormData:
             kept = Curve(curve.steps[:end], curve.values[:end])
             ended = None if end == len(curve) else int(curve.steps[end])
             share = float(np.percentile(kept.values, _PERCENTILE))
-            found.append(TrialNorms(trial.shown_number, kept, ended, share))
-    if not found:
+            norms.append(TrialNorms(trial.shown_number, kept, ended, share))
+    if not norms:
         raise NotFound("plot.no_gradient_norm", round=results.round.name, metric=metric)
-    return GradientNormData(metric, tuple(found))
+    return GradientNormData(metric, tuple(norms))
 
 
 def _draw_gradient_norm(canvas: Canvas, data: GradientNormData) -> None:
     """Draw the norms by step on the left, the histogram on the right."""
     left, right = canvas.subplots(1, 2, width_ratios=(3, 2))
     for rank, trial in enumerate(data.trials):
-        drawn = thinned(trial.curve)
+        drawn = thin(trial.curve)
         first = rank == 0
         width, order = (1.6, 3) if first else (0.9, 2)
         left.plot(

@@ -141,24 +141,24 @@ class Figure(Generic[Data]):
                 second=_ENDINGS[-1],
             )
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(self._drawn(target.suffix.lower()[1:], _DOTS_PER_INCH, titled=True))
+        target.write_bytes(self._render(target.suffix.lower()[1:], _DOTS_PER_INCH, titled=True))
         return target
 
     def png(self) -> bytes:
         """The figure as pixels, with its title."""
-        return self._drawn("png", _DOTS_PER_INCH, titled=True)
+        return self._render("png", _DOTS_PER_INCH, titled=True)
 
     def svg(self) -> str:
         """The figure as markup to stand inside a page: no script, no address, no shared names."""
-        return inline(self._drawn("svg", _SCREEN).decode(), self.says)
+        return inline(self._render("svg", _SCREEN).decode(), self.says)
 
     def _repr_png_(self) -> bytes:
-        return self._drawn("png", _SCREEN, titled=True)
+        return self._render("png", _SCREEN, titled=True)
 
     def _repr_html_(self) -> str:
         return f'<div style="max-width:{self.size[0]:.1f}in;background:#fff">{self.svg()}</div>'
 
-    def _drawn(self, kind: str, dots: int, titled: bool = False) -> bytes:
+    def _render(self, kind: str, dots: int, titled: bool = False) -> bytes:
         drawn, missing = self._draw(kind, dots, titled, note=False)
         if missing and kind != "svg":  # a browser has its own fonts
             drawn, _ = self._draw(kind, dots, titled, note=True)
@@ -186,7 +186,7 @@ class Figure(Generic[Data]):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.filterwarnings("always", message=_GLYPH, category=Warning)
                 canvas.savefig(written, format=kind, dpi=dots, metadata={dated: None})
-        return written.getvalue(), any("Glyph" in str(one.message) for one in caught)
+        return written.getvalue(), any("Glyph" in str(warning.message) for warning in caught)
 
 
 def words_of(code: str, **facts: Any) -> str:
@@ -198,25 +198,25 @@ def words_of(code: str, **facts: Any) -> str:
 def _canvas(name: str, size: tuple[float, float]) -> Iterator[Canvas]:
     """An empty canvas in the one style, apart from any figure the user has open in pyplot."""
     matplotlib = need("matplotlib", extra="plots", purpose=f"plots.{name}()")
-    made = need("matplotlib.figure", extra="plots", purpose=f"plots.{name}()")
+    matplotlib_figure = need("matplotlib.figure", extra="plots", purpose=f"plots.{name}()")
     settings = {**_STYLE, "font.family": list(families()), "svg.hashsalt": name}
     with matplotlib.rc_context(settings):
-        yield made.Figure(figsize=size)
+        yield matplotlib_figure.Figure(figsize=size)
 
 
 def _headline(place: Canvas, title: str, goal: str, width: float) -> None:
     longest, top = int(width * 13), (0.88 if goal else 0.8)
     place.text(0.012, top, label_of(title, longest), weight="bold", fontsize=12, va="top")
     if goal:
-        shown = label_of(goal, int(longest * 1.2))
-        place.text(0.012, 0.40, shown, color=style.MUTED, fontsize=9.5, va="top")
+        question = label_of(goal, int(longest * 1.2))
+        place.text(0.012, 0.40, question, color=style.MUTED, fontsize=9.5, va="top")
 
 
-def _note(place: Canvas, said: str) -> None:
-    place.text(0.012, 0.5, said, color=style.MUTED, fontsize=7.5, va="center")
+def _note(place: Canvas, text: str) -> None:
+    place.text(0.012, 0.5, text, color=style.MUTED, fontsize=7.5, va="center")
 
 
-def inline(svg: str, says: str) -> str:
+def inline(svg: str, caption: str) -> str:
     """Markup of an SVG file made fit to stand in a page among others, named for screen readers.
 
     Every colour of the palette becomes a variable that the page may set; alone, it stays as it is.
@@ -228,13 +228,13 @@ def inline(svg: str, says: str) -> str:
     body = _COLOUR.sub(_variable, body)
     head, rest = body.split(">", 1)
     head = re.sub(r' (width|height|version)="[^"]*"', "", head)
-    label = escape(says, quote=True)
+    label = escape(caption, quote=True)
     return f'{head} role="img" aria-label="{label}" width="100%">{rest.strip()}'
 
 
-def _variable(found: re.Match[str]) -> str:
-    name = _NAMES.get(found[2])
-    return found[0] if name is None else f"{found[1]}: var(--tw-{name},{found[2]})"
+def _variable(colour: re.Match[str]) -> str:
+    name = _NAMES.get(colour[2])
+    return colour[0] if name is None else f"{colour[1]}: var(--tw-{name},{colour[2]})"
 
 
 def nothing(axes: Axes, why: str) -> None:
@@ -247,9 +247,9 @@ def above(canvas: Canvas, handles: Sequence[Any] | None = None, most: int = 4) -
     """A legend above the panels, where it covers no line; none without entries."""
     known = handles
     if known is None:
-        found = [axes.get_legend_handles_labels() for axes in canvas.axes]
+        legends = [axes.get_legend_handles_labels() for axes in canvas.axes]
         known = list(
-            {label: h for hs, ls in found for h, label in zip(hs, ls, strict=True)}.values()
+            {label: h for hs, ls in legends for h, label in zip(hs, ls, strict=True)}.values()
         )
     if known:
         canvas.legend(handles=known, loc="outside upper left", ncols=min(len(known), most))

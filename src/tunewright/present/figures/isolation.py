@@ -63,19 +63,19 @@ class Buckets:
 def buckets(results: Results, name: str, searched: Range) -> Buckets:
     """The trials of all studies along a scientific range, in buckets where there are enough."""
     sign = -results.objective.sign
-    found = [
+    axes = [
         axis
-        for own in study_trials(results)
-        for axis in searched_axes(results, own)
+        for group in study_trials(results)
+        for axis in searched_axes(results, group)
         if axis.name == name
     ]
-    positions = np.concatenate([axis.units[axis.feasible] for axis in found])
-    losses = np.concatenate([axis.losses[axis.feasible] for axis in found])
+    positions = np.concatenate([axis.units[axis.feasible] for axis in axes])
+    losses = np.concatenate([axis.losses[axis.feasible] for axis in axes])
     sane = np.abs(losses) <= LARGEST  # averages of larger ones overflow
     positions, losses = positions[sane], losses[sane]
     cut = contrast(positions, losses)
-    made = tuple(
-        replace(b, best=sign * b.best, band=ordered(sign * b.band[0], sign * b.band[1]))
+    oriented = tuple(
+        replace(b, best=sign * b.best, band=ascending(sign * b.band[0], sign * b.band[1]))
         for b in (cut.buckets if cut else ())
     )
     p = cut.p if cut else None
@@ -86,23 +86,23 @@ def buckets(results: Results, name: str, searched: Range) -> Buckets:
         minimize=down,
         positions=positions,
         values=sign * losses,
-        buckets=made,
+        buckets=oriented,
         p=p,
     )
 
 
-def ordered(a: float, b: float) -> tuple[float, float]:
+def ascending(a: float, b: float) -> tuple[float, float]:
     """The two ends of an interval, the lower first."""
     return (a, b) if a <= b else (b, a)
 
 
-def trend(found: Buckets) -> Message:
+def trend(bucketed: Buckets) -> Message:
     """The caption of the buckets."""
-    counted = {"trials": len(found.values), "buckets": len(found.buckets), "p": found.p}
+    counted = {"trials": len(bucketed.values), "buckets": len(bucketed.buckets), "p": bucketed.p}
     return Message("figure.isolation.trend", counted)
 
 
-def _draw_buckets(axes: Axes, found: Buckets) -> None:
+def _draw_buckets(axes: Axes, bucketed: Buckets) -> None:
     """Draw the trials, the best of each bucket, and the band of what chance would do."""
     for end in (0.0, 1.0):
         axes.axvline(end, color=style.EDGE, linewidth=1.0, linestyle=(0, (4, 3)))
@@ -111,19 +111,19 @@ def _draw_buckets(axes: Axes, found: Buckets) -> None:
         "markersize": 3,
         "label": words_of("label.trials"),
     }
-    axes.plot(found.positions, drawable(found.values), "o", **look)
-    for place, bucket in enumerate(found.buckets):
+    axes.plot(bucketed.positions, drawable(bucketed.values), "o", **look)
+    for place, bucket in enumerate(bucketed.buckets):
         _draw_bucket(axes, bucket, first=place == 0)
-    marks = ticks(found.range)
+    marks = ticks(bucketed.range)
     axes.set_xticks([tick.position for tick in marks], [tick.label for tick in marks])
     axes.set_xlim(-0.04, 1.04)
-    axes.set_xlabel(label_of(found.name, 60))
-    near = [v for b in found.buckets for v in (b.best, *b.band)]
+    axes.set_xlabel(label_of(bucketed.name, 60))
+    near = [v for b in bucketed.buckets for v in (b.best, *b.band)]
     if near:
         low, high = extent(near)
         room = high - low
         worse, better = 1.2 * room, 0.25 * room
-        up, down = (worse, better) if found.minimize else (better, worse)
+        up, down = (worse, better) if bucketed.minimize else (better, worse)
         axes.set_ylim(low - down, high + up)
 
 
@@ -219,10 +219,10 @@ def isolation_data(results: Results, name: str | None = None) -> IsolationData:
         )
     objective, searched = results.objective, as_range(results.round.scientific[chosen])
     assert searched is not None  # a scientific hyperparameter is a list or a range
-    asked = (chosen, objective.metric, objective.minimize, searched)
+    common = (chosen, objective.metric, objective.minimize, searched)
     if searched.choices is not None:
-        return IsolationData(*asked, *_arms(results, chosen, searched.choices))
-    return IsolationData(*asked, buckets=buckets(results, chosen, searched))
+        return IsolationData(*common, *_arms(results, chosen, searched.choices))
+    return IsolationData(*common, buckets=buckets(results, chosen, searched))
 
 
 def _arms(results: Results, name: str, values: tuple[Value, ...]) -> tuple[tuple[Arm, ...], int]:
@@ -267,12 +267,12 @@ _NO_VALUE = object()
 
 def _beside(results: Results) -> dict[int, tuple[Beside, Message | None]]:
     """How each study compares with the best one: on shared points, with equal budgets."""
-    found = pairs(results)
-    compared = {pair.other.number: _compared(pair, len(found)) for pair in found}
-    return {found[0].best.number: ("best", None), **compared} if found else {}
+    compared = pairs(results)
+    beside = {pair.other.number: _verdict_of(pair, len(compared)) for pair in compared}
+    return {compared[0].best.number: ("best", None), **beside} if compared else {}
 
 
-def _compared(pair: Pair, others: int) -> tuple[Beside, Message | None]:
+def _verdict_of(pair: Pair, others: int) -> tuple[Beside, Message | None]:
     if pair.halves is None:
         return "cannot judge", pair.why
     facts = {"gap": pair.halves.difference, "trials": pair.halves.trials}
@@ -287,16 +287,16 @@ def _noise(losses: Sequence[float], sign: float) -> tuple[float, float] | None:
     if len(sane) < _FEWEST:
         return None
     quantiles = best_of(sane, -(-len(sane) // 2)).quantiles
-    return ordered(sign * quantiles[0], sign * quantiles[-1])
+    return ascending(sign * quantiles[0], sign * quantiles[-1])
 
 
 def _caption(data: IsolationData) -> tuple[Message, ...]:
-    asked = {"metric": data.metric, "name": data.name}
+    names = {"metric": data.metric, "name": data.name}
     if data.buckets is not None:
-        return Message("figure.isolation.range", asked), trend(data.buckets)
+        return Message("figure.isolation.range", names), trend(data.buckets)
     if not any(arm.values for arm in data.arms):
-        return (Message("figure.isolation.nothing", asked),)
-    said = [Message("figure.isolation", asked)]
+        return (Message("figure.isolation.nothing", names),)
+    messages = [Message("figure.isolation", names)]
     for arm in data.arms:
         facts = {
             "value": label(arm.value),
@@ -308,14 +308,14 @@ def _caption(data: IsolationData) -> tuple[Message, ...]:
             "is_best": arm.verdict == "best",
             "beside": arm.beside,
         }
-        said.append(Message("figure.isolation.arm", facts))
+        messages.append(Message("figure.isolation.arm", facts))
     if any(arm.noise for arm in data.arms):
-        said.append(Message("figure.isolation.noise"))
+        messages.append(Message("figure.isolation.noise"))
     if any(arm.trial_sd is not None for arm in data.arms):
-        said.append(Message("figure.isolation.trial_sd"))
+        messages.append(Message("figure.isolation.trial_sd"))
     if data.left_out:
-        said.append(Message("figure.isolation.left_out", {"trials": data.left_out}))
-    return tuple(said)
+        messages.append(Message("figure.isolation.left_out", {"trials": data.left_out}))
+    return tuple(messages)
 
 
 def _draw_isolation(canvas: Canvas, data: IsolationData) -> None:
@@ -333,11 +333,11 @@ def _draw_isolation(canvas: Canvas, data: IsolationData) -> None:
 
 
 def _draw_arms(axes: Axes, data: IsolationData) -> None:
-    said: set[str] = set()
+    labelled: set[str] = set()
 
     def once(code: str) -> str | None:
-        new = code not in said
-        said.add(code)
+        new = code not in labelled
+        labelled.add(code)
         return words_of(f"label.{code}") if new else None
 
     for at, arm in enumerate(data.arms):
@@ -377,7 +377,7 @@ def _draw_arms(axes: Axes, data: IsolationData) -> None:
                 label=once("none_completed" if arm.best is None else "cannot_draw"),
             )
     _focus(axes, data)
-    words = [f"{label(a.value)}{_off(a)}\n{_counted(a)}" for a in data.arms]
+    words = [f"{label(a.value)}{_off(a)}\n{_tick_lines(a)}" for a in data.arms]
     axes.set_xticks(range(len(data.arms)), words)
     if len(data.arms) > _MANY:
         axes.tick_params(axis="x", labelrotation=40, labelsize=7)
@@ -415,7 +415,7 @@ def _off(arm: Arm) -> str:
     return f" ({words_of('label.off')})" if arm.off else ""
 
 
-def _counted(arm: Arm) -> str:
+def _tick_lines(arm: Arm) -> str:
     lines = [words_of("label.count", trials=arm.trials)]
     if arm.infeasible:
         lines.append(words_of("label.count_infeasible", infeasible=arm.infeasible))
@@ -426,8 +426,8 @@ def _counted(arm: Arm) -> str:
 
 def _focus(axes: Axes, data: IsolationData) -> None:
     """Show what is compared; trials far worse than any best need not be seen."""
-    found = [v for a in data.arms for v in (a.best, *(a.noise or ())) if v is not None]
-    near = [v for v in found if abs(v) <= LARGEST]
+    levels = [v for a in data.arms for v in (a.best, *(a.noise or ())) if v is not None]
+    near = [v for v in levels if abs(v) <= LARGEST]
     if not near:
         axes.set_yticks([])
         return

@@ -122,10 +122,12 @@ def _draw_batch_scaling(canvas: Canvas, data: BatchScalingData) -> None:
     axes.set_xticks(sizes, [str(p.batch_size) for p in data.points])
     axes.set_xticks([], minor=True)
     axes.set_xlim(sizes[0] / 1.4, sizes[-1] * 1.4)
-    shown = Log(min(p.low for p in data.points) / 2, max(p.high or p.steps for p in data.points))
-    axes.set_ylim(shown.low, 1.2 * shown.high)
-    marks = ticks(shown)
-    axes.set_yticks([shown.value(mark.position) for mark in marks], [m.label for m in marks])
+    steps_range = Log(
+        min(p.low for p in data.points) / 2, max(p.high or p.steps for p in data.points)
+    )
+    axes.set_ylim(steps_range.low, 1.2 * steps_range.high)
+    marks = ticks(steps_range)
+    axes.set_yticks([steps_range.value(mark.position) for mark in marks], [m.label for m in marks])
     axes.set_yticks([], minor=True)
     axes.grid(True, color=style.GRID, linewidth=0.6)
     axes.set_xlabel(words_of("label.batch_size"))
@@ -227,10 +229,12 @@ def _draw_steps_to_fit(canvas: Canvas, data: StepsToFitData) -> None:
         (data.too_slow, "^", style.EDGE, 0.88, "too_slow"),
         (data.infeasible, "x", style.INFEASIBLE, 0.96, "infeasible"),
     )
-    for own, marker, tint, height, code in kinds:
-        if own:
-            where, label = [height] * len(own), words_of(f"label.{code}")
-            axes.scatter(own, where, marker=marker, color=tint, s=34, transform=rail, label=label)
+    for rates_on_rail, marker, tint, height, code in kinds:
+        if rates_on_rail:
+            where, label = [height] * len(rates_on_rail), words_of(f"label.{code}")
+            axes.scatter(
+                rates_on_rail, where, marker=marker, color=tint, s=34, transform=rail, label=label
+            )
     if data.proposed is not None:
         axes.axhline(data.proposed, color=style.ACCENT, linewidth=1.0, linestyle="--", zorder=2)
         axes.annotate(

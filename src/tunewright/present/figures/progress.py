@@ -17,7 +17,16 @@ from tunewright.errors import NotFound
 from tunewright.messages import Message
 from tunewright.present.figures import style
 from tunewright.present.figures.figure import Figure, above, nothing, words_of
-from tunewright.present.figures.ticks import LARGEST, drawable, extent, label_of, on_axis, set_scale
+from tunewright.present.figures.ticks import (
+    FAR,
+    LARGEST,
+    NEAR,
+    drawable,
+    extent,
+    label_of,
+    on_axis,
+    set_scale,
+)
 from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -28,7 +37,6 @@ if TYPE_CHECKING:
 
 
 _WIDE = 3.0  # worst over best value from which the axis is logarithmic: the end is what matters
-_FAR, _SHOWN = 6.0, 4.0  # times the distance of the median from the best: too far, and shown then
 _LETTERS = 130  # that fit along the axis of a wide figure
 
 
@@ -82,16 +90,16 @@ def progress_data(rounds: Sequence[Results]) -> ProgressData:
     stretches: list[Stretch] = []
     best: list[float | None] = []
     for results in rounds:
-        own = [t for t in results.rows if t.ended]
-        places = {trial.number: len(best) + at for at, trial in enumerate(own)}
+        ended = [t for t in results.rows if t.ended]
+        places = {trial.number: len(best) + at for at, trial in enumerate(ended)}
         repeats = tuple(
             (places[trial.number], repeat.value)
-            for trial in own
+            for trial in ended
             for repeat in results.repeats(trial)
             if repeat.value is not None
         )
-        values = tuple(trial.value for trial in own)
-        pruned = tuple(places[trial.number] for trial in own if trial.status == "pruned")
+        values = tuple(trial.value for trial in ended)
+        pruned = tuple(places[trial.number] for trial in ended if trial.status == "pruned")
         name = results.round.name
         stretches.append(Stretch(name, results.search, len(best), values, repeats, pruned))
         for value in values:
@@ -101,24 +109,24 @@ def progress_data(rounds: Sequence[Results]) -> ProgressData:
 
 
 def _caption(data: ProgressData) -> tuple[Message, ...]:
-    said = []
+    messages = []
     for stretch in data.rounds:
         end = stretch.first + len(stretch.values)
         if end and (reached := data.best[end - 1]) is not None:
             facts = {"round": stretch.round, "search": stretch.search, "best": reached}
             facts["trials"] = len(stretch.values)
-            said.append(Message("figure.progress.round", facts))
-    if not said:
+            messages.append(Message("figure.progress.round", facts))
+    if not messages:
         return (Message("figure.progress.nothing", {"metric": data.metric}),)
-    said.insert(0, Message("figure.progress", {"rounds": len(data.rounds)}))
+    messages.insert(0, Message("figure.progress", {"rounds": len(data.rounds)}))
     pruned = sum(len(s.pruned) for s in data.rounds)
     if crosses := sum(v is None for s in data.rounds for v in s.values) - pruned:
-        said.append(Message("figure.progress.crosses", {"trials": crosses}))
+        messages.append(Message("figure.progress.crosses", {"trials": crosses}))
     if pruned:
-        said.append(Message("figure.progress.pruned", {"pruned": pruned}))
+        messages.append(Message("figure.progress.pruned", {"pruned": pruned}))
     if repeats := sum(len(s.repeats) for s in data.rounds):
-        said.append(Message("figure.progress.repeats", {"repeats": repeats}))
-    return tuple(said)
+        messages.append(Message("figure.progress.repeats", {"repeats": repeats}))
+    return tuple(messages)
 
 
 def _draw_progress(canvas: Canvas, data: ProgressData) -> None:
@@ -134,7 +142,7 @@ def _draw_progress(canvas: Canvas, data: ProgressData) -> None:
     repeated = [repeat for stretch in data.rounds for repeat in stretch.repeats]
     again = drawable([value for _, value in repeated])
     known = np.concatenate([finite, again[np.isfinite(again)]])
-    low, high = _shown(data, known, float(np.median(finite)))
+    low, high = _value_limits(data, known, float(np.median(finite)))
     inside = (values >= low) & (values <= high)
     look: dict[str, Any] = {"color": style.EDGE, "marker": "o", "linestyle": "none"}
     places = np.arange(len(values))
@@ -163,7 +171,7 @@ def _draw_progress(canvas: Canvas, data: ProgressData) -> None:
     above(canvas, most=5)
 
 
-def _shown(data: ProgressData, known: np.ndarray, middle: float) -> tuple[float, float]:
+def _value_limits(data: ProgressData, known: np.ndarray, middle: float) -> tuple[float, float]:
     """The values between which trials and repeats are drawn in their place, those at the end.
 
     `middle` is the median of the trials: repeats, which are of the best, would move it.
@@ -171,9 +179,9 @@ def _shown(data: ProgressData, known: np.ndarray, middle: float) -> tuple[float,
     low, high = extent(known)
     best = low if data.minimize else high
     distance = abs(middle - best)
-    if not distance or high - low <= _FAR * distance:
+    if not distance or high - low <= FAR * distance:
         return low, high
-    room = _SHOWN * distance
+    room = NEAR * distance
     return (low, min(high, best + room)) if data.minimize else (max(low, best - room), high)
 
 
@@ -257,7 +265,7 @@ class BestOfKData:
     adaptive: int = 0  # trials that do not count: later ones of such a search are better by design
 
     @property
-    def shown(self) -> tuple[StudyBudgets, ...]:
+    def best_studies(self) -> tuple[StudyBudgets, ...]:
         """The studies there is room for: the best ones, in their order."""
         turned = 1.0 if self.minimize else -1.0
         ranked = sorted(self.studies, key=lambda study: turned * study.budgets[-1].mean)
@@ -287,51 +295,53 @@ def best_of_k_data(results: Results) -> BestOfKData:
     """What the figure shows."""
     sign = -results.objective.sign
     studies, adaptive = [], 0
-    for own in study_trials(results):
-        losses = losses_of(results, own.trials)
+    for group in study_trials(results):
+        losses = losses_of(results, group.trials)
         values = losses[np.abs(losses) <= LARGEST]  # means of larger ones overflow
-        adaptive += own.adaptive
+        adaptive += group.adaptive
         if len(values):
-            budgets = tuple(_oriented(b, sign) for b in best_of_each(values))
+            budgets = tuple(_orient(b, sign) for b in best_of_each(values))
             half = None
             if len(values) > 1:
                 half = best_of(values, len(values) // 2).mean - float(values.min())
             infeasible = len(losses) - len(values)
-            studies.append(StudyBudgets(own.study.label, len(values), infeasible, budgets, half))
+            studies.append(StudyBudgets(group.study.label, len(values), infeasible, budgets, half))
     objective = results.objective
     return BestOfKData(
         objective.metric, objective.minimize, tuple(studies), results.round.detect, adaptive
     )
 
 
-def _oriented(best: BestOf, sign: float) -> BestOf:
+def _orient(best: BestOf, sign: float) -> BestOf:
     return BestOf(best.k, sign * best.mean, best.sd, tuple(sign * q for q in best.quantiles))
 
 
 def _best_of_k_caption(data: BestOfKData) -> tuple[Message, ...]:
-    said = []
-    for study in data.shown:
+    messages = []
+    for study in data.best_studies:
         facts = {"study": study.study, "trials": study.completed, "half": study.half}
-        said.append(Message("figure.best_of_k.study", {**facts, "best": study.budgets[-1].mean}))
-    if said:
-        said.insert(0, Message("figure.best_of_k", {"metric": data.metric}))
+        messages.append(
+            Message("figure.best_of_k.study", {**facts, "best": study.budgets[-1].mean})
+        )
+    if messages:
+        messages.insert(0, Message("figure.best_of_k", {"metric": data.metric}))
     else:
-        said.append(Message("figure.best_of_k.nothing", {"adaptive": data.adaptive}))
+        messages.append(Message("figure.best_of_k.nothing", {"adaptive": data.adaptive}))
     if len(data.studies) > _STUDIES:
         left = len(data.studies) - _STUDIES
-        said.append(Message("figure.best_of_k.left_out", {"studies": left}))
+        messages.append(Message("figure.best_of_k.left_out", {"studies": left}))
     if data.detect is not None and data.studies:
-        said.append(Message("figure.best_of_k.detect", {"detect": data.detect}))
+        messages.append(Message("figure.best_of_k.detect", {"detect": data.detect}))
     if data.adaptive:
-        said.append(Message("figure.adaptive", {"adaptive": data.adaptive}))
-    return tuple(said)
+        messages.append(Message("figure.adaptive", {"adaptive": data.adaptive}))
+    return tuple(messages)
 
 
 def _draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
     """Draw a box for each budget: half of all ways to pick, and 90 % of them as whiskers."""
-    shown = data.shown
-    grid = canvas.subplots(1, max(1, len(shown)), sharey=True, squeeze=False)[0]
-    for axes, study in zip(grid, shown, strict=False):
+    studies = data.best_studies
+    grid = canvas.subplots(1, max(1, len(studies)), sharey=True, squeeze=False)[0]
+    for axes, study in zip(grid, studies, strict=False):
         boxes = [
             {"label": str(b.k), "whislo": q[0], "q1": q[1], "med": q[2], "q3": q[3], "whishi": q[4]}
             for b in study.budgets
@@ -365,10 +375,10 @@ def _draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
         axes.grid(True, axis="y", color=style.GRID, linewidth=0.6)
     grid[0].set_ylabel(label_of(words_of("label.best_of_k", metric=data.metric), 36))
     grid[0].yaxis.set_major_formatter(on_axis)
-    if not shown:
+    if not studies:
         nothing(grid[0], words_of("best_of_k.empty"))
         return
-    drawn = [q for s in shown for b in s.budgets for q in b.quantiles]
+    drawn = [q for s in studies for b in s.budgets for q in b.quantiles]
     if not (data.minimize and set_scale(grid[0], "y", drawn)):
         low, high = extent(drawn)
         grid[0].set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
@@ -379,7 +389,7 @@ def _draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
 #
 # Early best steps show that training is longer than it needs to be or that trials overfit; best
 # steps at the very end show that it may be too short (playbook, "Deciding how long to train").
-# Judged by the last value, a trial has no best step, and the figure is void.
+# An objective that is the last value has no best step: the figure refuses it.
 
 
 _BINS = 20
@@ -425,8 +435,8 @@ def best_step_data(results: Results) -> BestStepData:
         raise NotFound("plot.no_best_step", metric=results.objective.metric)
     ranked = results.top()
     best = best_steps(results, ranked)
-    found = [_best_and_last(results, trial) for trial in ranked]
-    read = [pair for pair in found if pair is not None]
+    best_and_last = [_best_and_last(results, trial) for trial in ranked]
+    read = [pair for pair in best_and_last if pair is not None]
     return BestStepData(
         results.objective.metric,
         max((last for _, last in read), default=0),
@@ -437,7 +447,7 @@ def best_step_data(results: Results) -> BestStepData:
 
 
 def _best_and_last(results: Results, trial: Trial) -> tuple[int, int] | None:
-    """The best step, from the curve, so that it is known under an objective `at="last"` too."""
+    """The step of the best value of a curve, and its last step; None without a finite value."""
     curve = trial.curves.only(results.objective.metric)
     if curve is None or not np.isfinite(curve.values).any():
         return None
@@ -445,8 +455,8 @@ def _best_and_last(results: Results, trial: Trial) -> tuple[int, int] | None:
     return int(curve.steps[losses.argmin()]), int(curve.steps[-1])
 
 
-def _share(found: Iterable[bool]) -> float:
-    counted = list(found)
+def _share(flags: Iterable[bool]) -> float:
+    counted = list(flags)
     return sum(counted) / len(counted) if counted else 0.0
 
 
@@ -454,10 +464,10 @@ def _best_step_caption(data: BestStepData) -> tuple[Message, ...]:
     if not data.steps:
         return (Message("figure.best_step.nothing"),)
     counted = {"trials": len(data.steps), "metric": data.metric}
-    said = [Message("figure.best_step", {**counted, "early": data.early, "late": data.late})]
+    messages = [Message("figure.best_step", {**counted, "early": data.early, "late": data.late})]
     if data.proposed is not None:
-        said.append(Message("figure.best_step.proposed", {"steps": data.proposed}))
-    return tuple(said)
+        messages.append(Message("figure.best_step.proposed", {"steps": data.proposed}))
+    return tuple(messages)
 
 
 def draw_best_step(canvas: Canvas, data: BestStepData) -> None:

@@ -1,4 +1,4 @@
-"""Which hyperparameters decide about a good result? Their shares of importance, with intervals.
+"""Which hyperparameters matter for the objective? Their shares of importance, with intervals.
 
 The method is that of the check of the same name. The check leaves out trials of an adaptive search,
 because they crowd where results are good; where nothing else is left, the figure uses them, with a
@@ -51,8 +51,8 @@ class StudySensitivity:
     @property
     def ordered(self) -> tuple[str, ...]:
         """The names, the most important first; those that matter before all others."""
-        ranked = sorted(self.importances, key=lambda one: (not one.matters, -one.share))
-        return tuple(one.name for one in ranked)
+        ranked = sorted(self.importances, key=lambda i: (not i.matters, -i.share))
+        return tuple(importance.name for importance in ranked)
 
 
 @dataclass(frozen=True)
@@ -89,26 +89,26 @@ def sensitivity_data(
     results: Results, findings: Iterable[Finding] | None = None
 ) -> SensitivityData:
     """What the figure shows: the evidence of the check of the same name."""
-    asked = ask_sensitivity(results) if findings is None else findings
-    own = [finding for finding in asked if finding.check == "sensitivity"]
-    studies = _weighed(own)
+    every_finding = ask_sensitivity(results) if findings is None else findings
+    answers = [finding for finding in every_finding if finding.check == "sensitivity"]
+    studies = _studies_of(answers)
     adaptive = sum(study.adaptive for study in study_trials(results))
     if not studies and adaptive:
-        studies = _weighed(ask_sensitivity(_as_laid_out(results)))
+        studies = _studies_of(ask_sensitivity(_as_laid_out(results)))
         if studies:
             return SensitivityData(studies, adaptive=adaptive)
-    unjudged = [f.evidence.why for f in own if isinstance(f.evidence, NotJudged)]
+    unjudged = [f.evidence.why for f in answers if isinstance(f.evidence, NotJudged)]
     return SensitivityData(studies, None if studies or not unjudged else unjudged[0])
 
 
-def _weighed(findings: Iterable[Finding]) -> tuple[StudySensitivity, ...]:
+def _studies_of(findings: Iterable[Finding]) -> tuple[StudySensitivity, ...]:
     return tuple(
         StudySensitivity(
             finding.about,
             seen.feasible,
             (*seen.importances, *seen.conditional),
             tuple(pair.names for pair in seen.interactions or ()),
-            tuple(one.name for one in seen.conditional),
+            tuple(importance.name for importance in seen.conditional),
         )
         for finding in findings
         if isinstance(seen := finding.evidence, SensitivityEvidence)
@@ -124,48 +124,48 @@ def _as_laid_out(results: Results) -> Results:
 def _caption(data: SensitivityData) -> tuple[Message, ...]:
     if not data.studies:
         return (Message("figure.sensitivity.nothing", {"why": data.reason}),)
-    said = [Message("figure.sensitivity")]
+    messages = [Message("figure.sensitivity")]
     for study in data.studies:
         facts = {
             "study": study.study,
             "trials": study.trials,
-            "matter": {one.name: one.share for one in study.importances if one.matters},
+            "matter": {i.name: i.share for i in study.importances if i.matters},
             "together": [list(pair) for pair in study.interactions[:2]],
         }
-        said.append(Message("figure.sensitivity.study", facts))
+        messages.append(Message("figure.sensitivity.study", facts))
     if any(study.conditional for study in data.studies):
-        said.append(Message("figure.sensitivity.conditional"))
+        messages.append(Message("figure.sensitivity.conditional"))
     if data.adaptive:
-        said.append(Message("figure.sensitivity.adaptive", {"adaptive": data.adaptive}))
+        messages.append(Message("figure.sensitivity.adaptive", {"adaptive": data.adaptive}))
     if len(data.studies) > _STUDIES:
-        said.append(Message("figure.sensitivity.left_out", {"studies": _STUDIES}))
-    return tuple(said)
+        messages.append(Message("figure.sensitivity.left_out", {"studies": _STUDIES}))
+    return tuple(messages)
 
 
 def _draw_sensitivity(canvas: Canvas, data: SensitivityData) -> None:
     """Draw a bar for each hyperparameter: coloured where it is seen to matter, grey where not."""
-    shown = data.studies[:_STUDIES]
+    studies = data.studies[:_STUDIES]
     # every study in the order of the first, so that a row is one hyperparameter
-    names = list(dict.fromkeys(one.name for study in shown for one in study.importances))[:MOST]
-    grid = canvas.subplots(1, max(1, len(shown)), sharey=True, sharex=True, squeeze=False)[0]
-    for axes, study in zip(grid, shown, strict=False):
-        for one in study.importances:
-            if one.name not in names:
+    names = list(dict.fromkeys(i.name for study in studies for i in study.importances))[:MOST]
+    grid = canvas.subplots(1, max(1, len(studies)), sharey=True, sharex=True, squeeze=False)[0]
+    for axes, study in zip(grid, studies, strict=False):
+        for importance in study.importances:
+            if importance.name not in names:
                 continue
-            row = names.index(one.name)
-            tint = style.ACCENT if one.matters else style.FAINT
-            axes.barh(row, one.share, height=0.62, color=tint)
-            axes.plot(one.interval, [row, row], color=style.MUTED, linewidth=1.2)
+            row = names.index(importance.name)
+            tint = style.ACCENT if importance.matters else style.FAINT
+            axes.barh(row, importance.share, height=0.62, color=tint)
+            axes.plot(importance.interval, [row, row], color=style.MUTED, linewidth=1.2)
         axes.set_title(label_of(study.study, 30), loc="left")
         axes.set_xlabel(words_of("label.share"))
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
         axes.grid(True, axis="x", color=style.GRID, linewidth=0.6)
-    starred = {name for study in shown for name in study.conditional}
+    starred = {name for study in studies for name in study.conditional}
     labels = [label_of(name, 30) + ("*" if name in starred else "") for name in names]
     grid[0].set_yticks(range(len(names)), labels)
     grid[0].set_ylim(max(len(names), 1) - 0.4, -0.6)
-    if not shown:
+    if not studies:
         nothing(grid[0], words_of("sensitivity.empty"))
 
 
@@ -198,8 +198,8 @@ class PairData:
         """From 0, the best, to 1, the worst; nan without a value."""
         losses = self.values if self.minimize else -self.values
         known = np.sort(losses[~np.isnan(losses)])
-        made = np.searchsorted(known, losses) / max(len(known) - 1, 1)
-        return np.where(np.isnan(losses), np.nan, made)
+        ranks = np.searchsorted(known, losses) / max(len(known) - 1, 1)
+        return np.where(np.isnan(losses), np.nan, ranks)
 
 
 def pair(
@@ -234,8 +234,8 @@ def pair_data(
     units = [position(results.studies[t.study], t) for t in trials]
     chosen, important = list(columns[:2]), False
     if len(chosen) < 2:
-        shown = sensitivity_data(results, findings)
-        chosen, important = _chosen(shown, [*known], units)
+        importances = sensitivity_data(results, findings)
+        chosen, important = _choose_pair(importances, [*known], units)
     if len(chosen) < 2:
         raise NotFound("plot.not_a_pair", round=results.round.name)
     first, second = chosen
@@ -256,11 +256,13 @@ def pair_data(
     )
 
 
-def _chosen(
-    shown: SensitivityData, columns: Sequence[str], units: Sequence[Any]
+def _choose_pair(
+    importances: SensitivityData, columns: Sequence[str], units: Sequence[Any]
 ) -> tuple[list[str], bool]:
     """The two to draw, of those that occur together, and whether importance chose them."""
-    ranked = [name for study in shown.studies[:1] for name in study.ordered if name in columns]
+    ranked = [
+        name for study in importances.studies[:1] for name in study.ordered if name in columns
+    ]
     order = list(dict.fromkeys([*ranked, *columns]))
     for at, first in enumerate(order):
         for second in order[at + 1 :]:
@@ -274,10 +276,12 @@ def _pair_caption(data: PairData) -> tuple[Message, ...]:
         return (Message("figure.pair.nothing"),)
     first, second = data.columns
     facts = {"first": first, "second": second, "metric": data.metric}
-    said = [Message("figure.pair", {**facts, "important": data.by_importance})]
+    messages = [Message("figure.pair", {**facts, "important": data.by_importance})]
     if data.best:
-        said.append(Message("figure.axis.best", {"trials": [data.trials[r] for r in data.best]}))
-    return tuple(said)
+        messages.append(
+            Message("figure.axis.best", {"trials": [data.trials[r] for r in data.best]})
+        )
+    return tuple(messages)
 
 
 def _draw_pair(canvas: Canvas, data: PairData) -> None:
@@ -328,8 +332,8 @@ def _draw_pair(canvas: Canvas, data: PairData) -> None:
                 zorder=5,
             )
     for which, searched, column in zip("xy", data.ranges, data.columns, strict=True):
-        found = ticks(searched)
-        places = ([tick.position for tick in found], [tick.label for tick in found])
+        tick_marks = ticks(searched)
+        places = ([tick.position for tick in tick_marks], [tick.label for tick in tick_marks])
         (axes.set_xticks if which == "x" else axes.set_yticks)(*places)
         (axes.set_xlim if which == "x" else axes.set_ylim)(-0.05, 1.05)
         (axes.set_xlabel if which == "x" else axes.set_ylabel)(label_of(column, 40))

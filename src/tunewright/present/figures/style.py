@@ -66,19 +66,3 @@ def shape(position: int) -> str:
 def shade(rank: int) -> str:
     """The colour of the trial of this rank among those drawn together: 0 is the best."""
     return RANKS[min(rank, len(RANKS) - 1)]
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours by WCAG 2: from 1 to 21.
-
-    >>> round(contrast("#000000", "#FFFFFF"), 1)
-    21.0
-    """
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

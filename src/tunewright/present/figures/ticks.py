@@ -54,11 +54,11 @@ def label_of(text: str, longest: int = 40) -> str:
     >>> label_of("optimizer.adam.learning_rate", 16)
     'optim…rning_rate'
     """
-    shown = printable(text)
-    if len(shown) <= longest:
-        return shown
+    name = printable(text)
+    if len(name) <= longest:
+        return name
     first = longest // 3  # names that differ mostly do so at their end
-    return f"{shown[:first]}…{shown[first + 1 - longest :]}"
+    return f"{name[:first]}…{name[first + 1 - longest :]}"
 
 
 def printable(text: str) -> str:
@@ -89,6 +89,9 @@ def ticks(searched: Range) -> tuple[Tick, ...]:
 
 _WIDE = 20.0  # highest over lowest value from which an axis is logarithmic
 LARGEST = 1e100  # values beyond it stand at the margin: differences of them overflow
+# times the distance of the median from the best: where any value lies further than FAR, those up
+# to NEAR are drawn in their place and the rest at the margin
+FAR, NEAR = 6.0, 4.0
 _SMALLEST = 1e-100  # values below it are drawn as zero
 
 Floats = npt.NDArray[np.float64]
@@ -100,12 +103,18 @@ def drawable(values: npt.ArrayLike) -> Floats:
     >>> drawable([0.5, 1e308, -1e308, 5e-324, np.inf]).tolist()
     [0.5, nan, nan, 0.0, nan]
     """
-    shown = np.array(values, dtype=float).reshape(-1)
+    floats = np.array(values, dtype=float).reshape(-1)
     with np.errstate(invalid="ignore"):
-        size = np.abs(shown)
-    shown[~(size <= LARGEST)] = np.nan
-    shown[size < _SMALLEST] = 0.0
-    return shown
+        size = np.abs(floats)
+    floats[~(size <= LARGEST)] = np.nan
+    floats[size < _SMALLEST] = 0.0
+    return floats
+
+
+def _finite(values: npt.ArrayLike) -> Floats:
+    """The values that an axis can show."""
+    floats = drawable(values)
+    return floats[np.isfinite(floats)]
 
 
 def extent(values: npt.ArrayLike) -> tuple[float, float]:
@@ -114,11 +123,10 @@ def extent(values: npt.ArrayLike) -> tuple[float, float]:
     >>> extent([1.0, 3.0, 1e308]), extent([]), extent([2.0])
     ((1.0, 3.0), (0.0, 1.0), (1.0, 3.0))
     """
-    shown = drawable(values)
-    shown = shown[np.isfinite(shown)]
-    if not len(shown):
+    finite = _finite(values)
+    if not len(finite):
         return 0.0, 1.0
-    low, high = float(shown.min()), float(shown.max())
+    low, high = float(finite.min()), float(finite.max())
     if high - low > 1e-9 * max(abs(low), abs(high)):
         return low, high
     room = 0.5 * abs(low) or 1.0
@@ -129,13 +137,12 @@ def set_scale(
     axes: Axes, which: Literal["x", "y"], values: npt.ArrayLike, wide: float = _WIDE
 ) -> bool:
     """Make an axis logarithmic for positive values that lie far apart; whether it was made so."""
-    shown = drawable(values)
-    shown = shown[np.isfinite(shown)]
+    finite = _finite(values)
     axis = axes.xaxis if which == "x" else axes.yaxis
-    if not is_wide(shown, wide):
+    if not is_wide(finite, wide):
         axis.set_major_formatter(on_axis)
         return False
-    low, high = float(shown.min()), float(shown.max())
+    low, high = float(finite.min()), float(finite.max())
     scale = Log(low, high)
     marks = ticks(scale)
     (axes.set_xscale if which == "x" else axes.set_yscale)("log")

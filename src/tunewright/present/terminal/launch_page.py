@@ -55,10 +55,10 @@ def _print_launch(launch: Launch) -> None:
 
 def look_line(launch: Launch) -> str:
     """One look at a launch that is still running, on one line."""
-    own, other = launch.runs
+    candidate_runs, baseline_runs = launch.runs
     facts = {
-        "candidate_runs": own,
-        "baseline_runs": other,
+        "candidate_runs": candidate_runs,
+        "baseline_runs": baseline_runs,
         "probability": launch.probability,
         "threshold": launch.threshold,
         "runs_needed": launch.runs_needed,
@@ -102,16 +102,19 @@ def print_history(history: LaunchHistory, console: Console) -> None:
     if not history.launches:
         say(Message("launch.none_yet").text)
         return
-    for one in history.launches:
-        when = f"{one.written.astimezone():%Y-%m-%d %H:%M}"
-        about = words.place(str(one.candidate))
-        if one.baseline is not None:
-            about = worded("over", candidate=about, baseline=words.place(str(one.baseline)))
+    for launched in history.launches:
+        when = f"{launched.written.astimezone():%Y-%m-%d %H:%M}"
+        about = words.place(str(launched.candidate))
+        if launched.baseline is not None:
+            about = worded("over", candidate=about, baseline=words.place(str(launched.baseline)))
         text = Text(f"{when}  ")
-        text.append(filled(worded(f"verdict.{one.verdict}"), 9), style=_STYLES.get(one.verdict, ""))
+        text.append(
+            filled(worded(f"verdict.{launched.verdict}"), 9),
+            style=_STYLES.get(launched.verdict, ""),
+        )
         text.append(f"  {words.printable(about)}")
         console.print(text, soft_wrap=True)
-        for line in (_evidence(one).text, f"{one.who}: {one.why or one.goal}"):
+        for line in (_evidence(launched).text, f"{launched.who}: {launched.why or launched.goal}"):
             console.print(Text(f"{' ' * len(when)}  {words.printable(line)}"), soft_wrap=True)
     if history.baseline is not None:
         now = history.baseline.place
@@ -120,40 +123,41 @@ def print_history(history: LaunchHistory, console: Console) -> None:
         say(worded("baseline", place=place, shown=settings), style="bold")
 
 
-def print_variances(found: Variances, console: Console) -> None:
+def print_variances(variances: Variances, console: Console) -> None:
     """One line for each source of variance, and how to measure the rest."""
-    title = Message("variance.title", {"metric": found.metric, "round": found.round})
+    title = Message("variance.title", {"metric": variances.metric, "round": variances.round})
     say(words.printable(title.text))
-    shown = table("from", "sd", "90 % interval", "known", "what moves", right=("sd",))
-    lines: list[tuple[str, str, Spread | None]] = [("trial", "", found.trial)]
+    rows = table("from", "sd", "90 % interval", "known", "what moves", right=("sd",))
+    lines: list[tuple[str, str, Spread | None]] = [("trial", "", variances.trial)]
     lines += [
-        ("study", "" if label == "all" else f" ({label})", s) for label, s in found.study.items()
+        ("study", "" if label == "all" else f" ({label})", s)
+        for label, s in variances.study.items()
     ]
-    lines += [("data", "", found.data), ("data_of_gain", "", found.data_of_gain)]
-    lines += [("splits", "", found.splits)]
+    lines += [("data", "", variances.data), ("data_of_gain", "", variances.data_of_gain)]
+    lines += [("splits", "", variances.splits)]
     for kind, about, spread in lines:
         if spread is not None:
             within = worded("between", low=words.number(spread.low), high=words.number(spread.high))
-            shown.add_row(
+            rows.add_row(
                 cell(spread.source),
                 cell(words.number(spread.sd)),
                 cell(within),
                 cell(spread.how),
                 cell(f"{Message(f'variance.of.{kind}')}{about}"),
             )
-    if shown.row_count:
-        console.print(shown)
-    if found.optimism is not None and found.optimism > 0:
-        say(Message("variance.optimism", {"size": found.optimism}).text)
-    for known, actions in (("known_roughly", found.rough), ("not_known", found.missing)):
+    if rows.row_count:
+        console.print(rows)
+    if variances.optimism is not None and variances.optimism > 0:
+        say(Message("variance.optimism", {"size": variances.optimism}).text)
+    for known, actions in (("known_roughly", variances.rough), ("not_known", variances.missing)):
         for name, action in actions.items():
             how = words.printable(action.command or action.text)
             say(f"{worded(known)}{padded(name, 7)} -> {how}", style="dim")
 
 
-def _evidence(one: Launched) -> Message:
+def _evidence(launched: Launched) -> Message:
     """The numbers that a recorded decision rests on."""
-    decision = one.decision
+    decision = launched.decision
     runs = [len(decision.get(f"{arm}_values") or ()) for arm in ("candidate", "baseline")]
     return Message(
         "launch.decided",

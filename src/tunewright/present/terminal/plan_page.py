@@ -15,9 +15,9 @@ from tunewright.design.round import Round
 from tunewright.errors import NotFound
 from tunewright.execution.prepare import advice, ready
 from tunewright.execution.workload import Workload
-from tunewright.messages import Message, padded, worded, words
+from tunewright.messages import Message, worded, words
 from tunewright.present.terminal.round_page import roles, without_fixed
-from tunewright.present.terminal.screen import cell, table
+from tunewright.present.terminal.screen import cell, print_pair, table
 from tunewright.progress.choose import Wanted
 from tunewright.search.bayesian.bayesian import SURE
 from tunewright.search.bayesian.belief import NEXT, Axis, Belief
@@ -25,7 +25,6 @@ from tunewright.search.search import Search
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 
-_LABEL = 12
 _FIRST = 3  # configurations shown of each study
 SEARCH = {"halton": "", "listed": " --listed FILE"}  # how a search is asked for, by its name
 
@@ -82,37 +81,39 @@ def _advice(round: Round, workload: Workload) -> tuple[Message, ...]:
         return advice(round, workload)
 
 
-def print_plan(own: Plan, objective: str, console: Console) -> None:
+def print_plan(planned: Plan, objective: str, console: Console) -> None:
     """Print the plan."""
-    console.print(Text.assemble((words.printable(own.round.name), "bold"), f"  {own.round.asks}"))
-    for label, text in lines(own, objective):
-        console.print(Text.assemble((padded(label, _LABEL), "dim"), text), soft_wrap=True)
-    if own.first:
+    console.print(
+        Text.assemble((words.printable(planned.round.name), "bold"), f"  {planned.round.asks}")
+    )
+    for label, text in lines(planned, objective):
+        print_pair(console, label, text)
+    if planned.first:
         console.print()
-        hidden = (*without_fixed(own.round), *own.round.scientific)
-        made = table("study", "first configurations")
-        for label, configuration in own.first:
-            made.add_row(cell(label), cell(words.configuration(configuration, hidden)))
-        console.print(made)
+        hidden = (*without_fixed(planned.round), *planned.round.scientific)
+        rows = table("study", "first configurations")
+        for label, configuration in planned.first:
+            rows.add_row(cell(label), cell(words.configuration(configuration, hidden)))
+        console.print(rows)
     console.print()
-    name = words.shell_word(own.round.name)
-    search = SEARCH.get(own.search, f" --search {own.search}")
+    name = words.shell_word(planned.round.name)
+    search = SEARCH.get(planned.search, f" --search {planned.search}")
     command = f"tunewright run {name}{search}"
     console.print(Text(worded("dry_run", command=command)))
 
 
-def lines(own: Plan, objective: str) -> Iterator[tuple[str, str]]:
+def lines(planned: Plan, objective: str) -> Iterator[tuple[str, str]]:
     """What would happen, label by label."""
     yield "objective", objective
-    yield from roles(own.round)
-    counts = {"studies": len(own.round.studies), "each": own.round.trials_per_study}
-    counts |= {"trials": own.round.trials, "ended": own.ended}
-    code = "plan_trials_ended" if own.ended else "plan_trials"
-    yield "trials", worded(code, search=own.search, **counts)
-    yield "cost", own.cost.message.text
-    for caveat in own.round.caveats:
+    yield from roles(planned.round)
+    counts = {"studies": len(planned.round.studies), "each": planned.round.trials_per_study}
+    counts |= {"trials": planned.round.trials, "ended": planned.ended}
+    code = "plan_trials_ended" if planned.ended else "plan_trials"
+    yield "trials", worded(code, search=planned.search, **counts)
+    yield "cost", planned.cost.message.text
+    for caveat in planned.round.caveats:
         yield "caveat", words.printable(caveat.text)
-    for note in own.advice:
+    for note in planned.advice:
         yield "advice", words.printable(note.text_for("shell"))
 
 
@@ -158,17 +159,17 @@ def _belief_lines(results: Results, belief: Belief) -> Iterator[str]:
 
 
 def _map(axes: tuple[Axis, ...]) -> object:
-    made = table("hyperparameter", "from", "", "to", worded("belief.below", sure=SURE))
+    rows = table("hyperparameter", "from", "", "to", worded("belief.below", sure=SURE))
     for axis in axes:
         bars = "".join(words.BLOCKS[min(int(p * len(words.BLOCKS)), 7)] for p in axis.feasible)
-        made.add_row(
+        rows.add_row(
             cell(axis.column),
             words.value(axis.values[0]),
             bars,
             words.value(axis.values[-1]),
             cell(_unsure(axis)),
         )
-    return made
+    return rows
 
 
 def _unsure(axis: Axis) -> str:

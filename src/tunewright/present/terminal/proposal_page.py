@@ -28,70 +28,73 @@ def print_proposals(results: Results, proposals: Sequence[Proposal], console: Co
     console.print(Text(Message("page.proposals", facts).text))
     if line := earlier_line(results):
         console.print(Text(line, style="dim"), soft_wrap=True)
-    width = max((len(one.kind) for one in proposals), default=0)
-    for number, one in enumerate(proposals, start=1):
+    width = max((len(proposal.kind) for proposal in proposals), default=0)
+    for number, proposal in enumerate(proposals, start=1):
         text = Text(f"{number}".ljust(_INDENT))
-        text.append(f"{one.kind.ljust(width)}  ", style="bold" if number == 1 else "")
-        text.append(words.printable(one.reason.text))
+        text.append(f"{proposal.kind.ljust(width)}  ", style="bold" if number == 1 else "")
+        text.append(words.printable(proposal.reason.text))
         console.print(text, soft_wrap=True)
         arrow = " " * (_INDENT + width) + "  "
-        for change in _changes(results.round, one):
+        for change in _changes(results.round, proposal):
             console.print(Text(f"{arrow}{words.printable(change)}", style="dim"), soft_wrap=True)
-        for action in one.actions if one.round is None else ():
-            shown = action.command or action.text
-            console.print(Text(f"{arrow}-> {words.printable(shown)}"), soft_wrap=True)
+        for action in proposal.actions if proposal.round is None else ():
+            command = action.command or action.text
+            console.print(Text(f"{arrow}-> {words.printable(command)}"), soft_wrap=True)
 
 
-def _changes(old: Round, one: Proposal) -> list[str]:
+def _changes(old: Round, proposal: Proposal) -> list[str]:
     """What a proposed round changes that its reason does not mention, one line each."""
-    new = one.round
+    new = proposal.round
     if new is None:
         return []
-    said = one.reason.facts
-    named = {*_UNSAID, *said.get("ranges", ()), *said.get("values", ())}
-    found: list[str] = [
+    reason = proposal.reason.facts
+    named = {*_UNSAID, *reason.get("ranges", ()), *reason.get("values", ())}
+    lines: list[str] = [
         change.message.text
         for change in changes(old, new)
-        if change.what not in named and change.now != str(said.get("steps", ""))
+        if change.what not in named and change.now != str(reason.get("steps", ""))
     ]
     if new.trials != old.trials:
-        found.append(worded("trials_after", trials=new.trials, before=old.trials))
-    if len(found) > _MOST_CHANGES:
-        more = worded("more_changes", count=len(found) - _MOST_CHANGES + 1)
-        found = [*found[: _MOST_CHANGES - 1], more]
-    return found
+        lines.append(worded("trials_after", trials=new.trials, before=old.trials))
+    if len(lines) > _MOST_CHANGES:
+        more = worded("more_changes", count=len(lines) - _MOST_CHANGES + 1)
+        lines = [*lines[: _MOST_CHANGES - 1], more]
+    return lines
 
 
-def print_extension(results: Results, made: Extension, console: Console) -> None:
+def print_extension(results: Results, extension: Extension, console: Console) -> None:
     """Print what becomes of every hyperparameter, the schedule's rule, and what it costs."""
     name = words.printable(results.round.name)
-    steps = {"old": made.old_steps, "new": made.new_steps}
-    console.print(Text(worded("extension", round=name, trial=made.best.number, **steps)))
+    steps = {"old": extension.old_steps, "new": extension.new_steps}
+    console.print(Text(worded("extension", round=name, trial=extension.best.number, **steps)))
     rows = table("hyperparameter", "transfers", "role", "value", "why")
-    for one in made.hyperparameters:
-        value = str(one.value) if isinstance(one.value, Range) else words.value(one.value)
-        likely = one.transfer.likelihood if one.transfer.area != "length" else ""
+    for hyperparameter in extension.hyperparameters:
+        value, transfer = hyperparameter.value, hyperparameter.transfer
         rows.add_row(
-            cell(one.name),
-            cell(likely),
-            cell(one.role, "bold" if one.role == "nuisance" else ""),
-            cell(value),
-            cell(one.why.text),
+            cell(hyperparameter.name),
+            cell(transfer.likelihood if transfer.area != "length" else ""),
+            cell(hyperparameter.role, "bold" if hyperparameter.role == "nuisance" else ""),
+            cell(str(value) if isinstance(value, Range) else words.value(value)),
+            cell(hyperparameter.why.text),
         )
     console.print(rows)
-    console.print(Text(worded("schedule", rule=words.printable(made.rule.text))), soft_wrap=True)
-    for note in made.notes:
+    console.print(
+        Text(worded("schedule", rule=words.printable(extension.rule.text))), soft_wrap=True
+    )
+    for note in extension.notes:
         console.print(
             Text(worded("note", text=words.printable(note.text)), style="yellow"), soft_wrap=True
         )
-    total = made.round.trials * made.new_steps
-    before = sum(t.ended for t in results.rows if t.origin is None) * made.old_steps
-    cost = {"trials": made.round.trials, "steps": made.new_steps, "total": total}
+    total = extension.round.trials * extension.new_steps
+    before = sum(t.ended for t in results.rows if t.origin is None) * extension.old_steps
+    cost = {"trials": extension.round.trials, "steps": extension.new_steps, "total": total}
     if before:
-        said = worded("extension_cost_times", times=f"{total / before:.2g}", round=name, **cost)
+        cost_line = worded(
+            "extension_cost_times", times=f"{total / before:.2g}", round=name, **cost
+        )
     else:
-        said = worded("extension_cost", **cost)
-    console.print(Text(said), soft_wrap=True)
+        cost_line = worded("extension_cost", **cost)
+    console.print(Text(cost_line), soft_wrap=True)
 
 
 # ---- the answer of a probe on a screen: headline, sentence, what is missing, the settings,

@@ -14,13 +14,15 @@ from tunewright.referee.answers import Audit, Cost, Decision, Quote, Status
 _STYLES = {"keep": "bold green", "discard": "", "undecided": "yellow"}
 
 
-def print_decision(one: Decision, console: Console) -> None:
+def print_decision(decision: Decision, console: Console) -> None:
     """One sentence, the values, and what it cost."""
-    console.print(Text(words.printable(one.sentence), style=_STYLES[one.verdict]), soft_wrap=True)
-    if one.values:
-        values = ", ".join(words.number(value) for value in one.values)
-        console.print(Text(worded("judge.values", values=values, sd=one.sd), style="dim"))
-    console.print(Text(_cost(one.cost), style="dim"), soft_wrap=True)
+    console.print(
+        Text(words.printable(decision.sentence), style=_STYLES[decision.verdict]), soft_wrap=True
+    )
+    if decision.values:
+        values = ", ".join(words.number(value) for value in decision.values)
+        console.print(Text(worded("judge.values", values=values, sd=decision.sd), style="dim"))
+    console.print(Text(_cost(decision.cost), style="dim"), soft_wrap=True)
 
 
 def print_status(status: Status, console: Console) -> None:
@@ -70,16 +72,16 @@ def print_quote(quote: Quote, metric: str, console: Console) -> None:
 def print_decisions(decisions: Sequence[Decision], console: Console) -> None:
     """One line per decision, oldest first."""
     rows = table("change", "commit", "verdict", "gain", "90 % interval", "runs", "what")
-    for one in decisions:
-        low, high = (words.number(end) for end in one.interval)
+    for decision in decisions:
+        low, high = (words.number(end) for end in decision.interval)
         rows.add_row(
-            cell(one.number),
-            cell(one.commit[:12]),
-            cell(worded(f"verdict.{one.verdict}"), _STYLES[one.verdict]),
-            cell(words.number(one.expected_gain)),
+            cell(decision.number),
+            cell(decision.commit[:12]),
+            cell(worded(f"verdict.{decision.verdict}"), _STYLES[decision.verdict]),
+            cell(words.number(decision.expected_gain)),
             cell(worded("between", low=low, high=high)),
-            cell(one.runs),
-            cell(one.summary),
+            cell(decision.runs),
+            cell(decision.summary),
         )
     console.print(rows)
 
@@ -87,23 +89,23 @@ def print_decisions(decisions: Sequence[Decision], console: Console) -> None:
 def print_audit(audit: Audit, console: Console) -> None:
     """One line per kept change, then where the lineage continues."""
     rows = table("commit", "verdict", "loss without it", "90 % interval", "runs", "what")
-    for one in audit.removals:
-        loss = "" if one.loss is None else words.number(one.loss)
-        ends = one.interval
+    for removal in audit.removals:
+        loss = "" if removal.loss is None else words.number(removal.loss)
+        ends = removal.interval
         interval = ""
         if ends is not None:
             low, high = (words.number(end) for end in ends)
             interval = worded("between", low=low, high=high)
         rows.add_row(
-            cell(one.commit[:12]),
-            cell(one.verdict),
+            cell(removal.commit[:12]),
+            cell(removal.verdict),
             cell(loss),
             cell(interval),
-            cell(one.runs),
-            cell(one.summary),
+            cell(removal.runs),
+            cell(removal.summary),
         )
     console.print(rows)
-    removed = sum(one.verdict == "remove" for one in audit.removals)
+    removed = sum(removal.verdict == "remove" for removal in audit.removals)
     facts = {"removed": removed, "commit": audit.commit[:12]}
     console.print(Text(Message("referee.audit", facts).text), soft_wrap=True)
 

@@ -9,11 +9,11 @@ from rich.text import Text
 
 from tunewright.actions import ShowTrial
 from tunewright.finding import Finding, Verdict
-from tunewright.messages import Message, Reader, filled, padded, words
+from tunewright.messages import Message, Reader, filled, words
 from tunewright.present.answer import Answer
 from tunewright.present.report_parts import TERSE, Chapter, Entry, entries, lines_of, tally
 from tunewright.present.terminal.round_page import studies_table
-from tunewright.present.terminal.screen import earlier_line
+from tunewright.present.terminal.screen import earlier_line, print_pair
 from tunewright.store.results import Results
 
 # ---- the checklist on a screen: what warns first, as headline, evidence and actions
@@ -33,11 +33,11 @@ def print_checklist(
 ) -> None:
     """Print every entry with what to do about it, and how many there are of each verdict."""
     _print_all_failed(results, console, reader)
-    shown = entries(findings)
-    width = max((len(entry.check) for entry in shown), default=0)
+    listed = entries(findings)
+    width = max((len(entry.check) for entry in listed), default=0)
     before: list[str] = []  # what to do about the entry before need not be repeated
-    for entry in shown:
-        _print_found(entry, width, console)
+    for entry in listed:
+        _print_entry(entry, width, console)
         # a warning comes with all that can be done, the rest with what to do first
         most = {"warn": len(entry.actions), "ok": 0}.get(entry.verdict, 1)
         lines = lines_of(entry.actions[:most], reader)
@@ -52,7 +52,7 @@ def print_checklist(
     console.print(Text(count.text), soft_wrap=True)
 
 
-def _print_found(entry: Entry, width: int, console: Console) -> None:
+def _print_entry(entry: Entry, width: int, console: Console) -> None:
     """The headline of each setting with its evidence below.
 
     What is fine or cannot be judged is one line, with its evidence in brackets.
@@ -60,14 +60,14 @@ def _print_found(entry: Entry, width: int, console: Console) -> None:
     sign = words.phrase(f"verdict_{entry.verdict}")
     terse = entry.verdict in TERSE
     below = " " * (_INDENT + width + 2)
-    for place, (about, found) in enumerate(entry.found):
+    for place, (about, finding_words) in enumerate(entry.words_by_setting):
         line = Text(below)
         if place == 0:
             line = Text(filled(sign, _INDENT), style=_STYLES[entry.verdict])
             line.append(f"{entry.check.ljust(width)}  ", style="" if terse else "bold")
         line.append(words.phrase("of", name=words.printable(about)) if about else "", style="")
-        line.append(words.printable(found.headline), style="" if terse else "bold")
-        evidence = [words.one_line(one) for one in found.evidence]
+        line.append(words.printable(finding_words.headline), style="" if terse else "bold")
+        evidence = [words.one_line(sentence) for sentence in finding_words.evidence]
         if entry.others:
             evidence.append(Message("checklist.others", {"others": entry.others}).text)
         if terse:
@@ -75,8 +75,8 @@ def _print_found(entry: Entry, width: int, console: Console) -> None:
             line.append(words.phrase("in_brackets", text=text) if evidence else "", style="dim")
             evidence = []
         console.print(line, soft_wrap=True)
-        for one in evidence:
-            console.print(Text(f"{below}{one}"), soft_wrap=True)
+        for sentence in evidence:
+            console.print(Text(f"{below}{sentence}"), soft_wrap=True)
 
 
 def _print_all_failed(results: Results, console: Console, reader: Reader) -> None:
@@ -86,16 +86,13 @@ def _print_all_failed(results: Results, console: Console, reader: Reader) -> Non
         return
     first = ended[0]
     facts = {"failed": len(ended), "reason": words.printable(str(first.reason or ""))}
-    said = Message("checklist.all_failed", facts).text
-    console.print(Text(said, style="bold red"), soft_wrap=True)
+    headline = Message("checklist.all_failed", facts).text
+    console.print(Text(headline, style="bold red"), soft_wrap=True)
     for line in lines_of([ShowTrial(results.round.name, first.number or 0)], reader):
         console.print(Text(f"{' ' * _INDENT}-> {line}"), soft_wrap=True)
 
 
 # ---- report page
-
-
-_LABEL = 12  # width of the left column
 
 
 def print_report(
@@ -108,11 +105,10 @@ def print_report(
     """Print the report: verdict first, then what every figure shows, in words."""
 
     def line(label: str, text: str, style: str = "") -> None:
-        made = Text.assemble((padded(label, _LABEL), "dim"), (words.one_line(text), style))
-        console.print(made, soft_wrap=True)
+        print_pair(console, label, words.one_line(text), style)
 
     console.print(Text(words.printable(results.round.name), style="bold"))
-    line("asked", answer.asked)
+    line("asked", answer.goal)
     line("answer", answer.headline.text, "bold")
     line("trust", answer.trust.text, "bold yellow" if answer.warnings else "")
     for label, text in _pairs(answer, reader):
@@ -127,13 +123,13 @@ def print_report(
     for chapter in chapters:
         console.print()
         console.print(Text(chapter.heading, style="bold"))
-        for said in [chapter.missing, *(figure.says for figure in chapter.figures)]:
-            if said:
-                console.print(Text(words.printable(said)), soft_wrap=True)
+        for sentence in [chapter.missing, *(figure.says for figure in chapter.figures)]:
+            if sentence:
+                console.print(Text(words.printable(sentence)), soft_wrap=True)
 
 
 def _pairs(answer: Answer, reader: Reader) -> Iterator[tuple[str, str]]:
-    sentences = [message.text_for(reader) for message in answer.found]
+    sentences = [message.text_for(reader) for message in answer.summary]
     for finding in answer.compared:
         sentences += [finding.words.headline, *finding.words.evidence]
     for place, sentence in enumerate(sentences):

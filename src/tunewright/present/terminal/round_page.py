@@ -15,7 +15,7 @@ from tunewright.design.ranges import Range, as_range
 from tunewright.design.round import Round
 from tunewright.messages import Message, label, padded, worded, words
 from tunewright.present.next_step import next_steps
-from tunewright.present.terminal.screen import cell, table
+from tunewright.present.terminal.screen import LABEL, cell, print_pair, table
 from tunewright.store.campaigns import PROBE
 from tunewright.store.outcome import kind
 from tunewright.store.overview import Tracked
@@ -26,27 +26,26 @@ MOST_REASONS = 5  # of one status, each on a line
 ORDER: tuple[Status, ...] = (
     *("completed", "infeasible", "failed", "pruned", "unmeasured", "running", "pending"),
 )
-_LABEL = 12  # width of the left column
 
 
 def print_round(results: Results, console: Console) -> None:
     """Print the page: verdict first, table after it, the next commands last."""
-    own = results.round
-    name, goal = words.printable(own.name), words.one_line(own.asks)
+    round = results.round
+    name, goal = words.printable(round.name), words.one_line(round.asks)
     console.print(Text.assemble((name, "bold"), f"  {goal}"))
     console.print(Text(verdict(results)), soft_wrap=True)
     console.print()
-    for title, text in roles(own):
-        _print_pair(console, title, text)
+    for title, text in roles(round):
+        print_pair(console, title, text)
     console.print()
     console.print(studies_table(results))
     console.print()
     for title, text in remarks(results):
-        _print_pair(console, title, text)
+        print_pair(console, title, text)
     if not results.imported:
         console.print(Text(words.printable(spending(results).message.text)), soft_wrap=True)
     for step in next_steps(results):
-        _print_pair(console, "next", f"{words.printable(step.action.command)}  ({step.why})")
+        print_pair(console, "next", f"{words.printable(step.action.command)}  ({step.why})")
 
 
 def counts_line(results: Results) -> str:
@@ -58,14 +57,14 @@ def verdict(results: Results) -> str:
     """The counts, and the best trial of all."""
     for best in results.top(1):
         without = without_fixed(results.round)
-        shown = {name: v for name, v in best.configuration.items() if name not in without}
+        settings = {name: v for name, v in best.configuration.items() if name not in without}
         facts = {
             **_counts(results),
             "metric": words.printable(results.objective.metric),
             "value": best.value,
             "trial": best.shown_number,
             "step": best.best_step,
-            "settings": shown,
+            "settings": settings,
         }
         return Message("round.best", facts).text
     return Message("round.none_completed", _counts(results)).text
@@ -75,23 +74,30 @@ def _counts(results: Results) -> dict[str, Any]:
     return {"counts": results.counts, "trials": results.size}
 
 
-def roles(own: Round) -> Iterator[tuple[str, str]]:
+def roles(round: Round) -> Iterator[tuple[str, str]]:
     """Each role with its hyperparameters, conditional ones by their full name."""
-    searched = {h.column: _shown(h.range) for study in own.studies for h in study.space}
-    lists = {name: as_range(declared) for name, declared in own.scientific.items()}
-    scientific = {name: _shown(declared) for name, declared in lists.items()}
-    nuisance = {name: text for name, text in searched.items() if name not in own.scientific}
-    fixed = {f.column: words.value(f.value) for study in own.studies for f in study.fixed}
-    for title, found in (("scientific", scientific), ("nuisance", nuisance), ("fixed", fixed)):
-        if found:
-            yield title, "   ".join(f"{words.printable(n)} {text}" for n, text in found.items())
+    searched = {h.column: _range_text(h.range) for study in round.studies for h in study.space}
+    lists = {name: as_range(declared) for name, declared in round.scientific.items()}
+    scientific = {name: _range_text(declared) for name, declared in lists.items()}
+    nuisance = {name: text for name, text in searched.items() if name not in round.scientific}
+    fixed = {f.column: words.value(f.value) for study in round.studies for f in study.fixed}
+    for title, hyperparameters in (
+        ("scientific", scientific),
+        ("nuisance", nuisance),
+        ("fixed", fixed),
+    ):
+        if hyperparameters:
+            yield (
+                title,
+                "   ".join(f"{words.printable(n)} {text}" for n, text in hyperparameters.items()),
+            )
 
 
 def studies_table(results: Results) -> RenderableType:
     """One row per study: its counts and its best trial."""
     metric = words.printable(results.objective.metric)
     present = [status for status in ORDER if status in results.counts]
-    made = table(
+    rows = table(
         "study",
         *present,
         words.phrase("best_of", metric=metric),
@@ -103,14 +109,14 @@ def studies_table(results: Results) -> RenderableType:
     for study in results.studies:
         trials = results.rows_of(study)
         best = _best_of(results, trials)
-        own = results.counts_of(study)
-        counts = [str(own.get(status, 0)) for status in present]
+        by_status = results.counts_of(study)
+        counts = [str(by_status.get(status, 0)) for status in present]
         row: list[object] = ["-", "-", ""]
         if best is not None:
             settings = words.configuration(best.configuration, hidden)
             row = [words.number(best.value), best.shown_number, settings]
-        made.add_row(cell(study.label), *counts, *(cell(text) for text in row))
-    return made
+        rows.add_row(cell(study.label), *counts, *(cell(text) for text in row))
+    return rows
 
 
 def _best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
@@ -122,12 +128,12 @@ def _best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
 def remarks(results: Results) -> Iterator[tuple[str, str]]:
     """What limits the conclusions: why trials did not complete, caveats, notes."""
     for status in ("infeasible", "failed", "pruned", "unmeasured"):
-        found = reasons(results, status)
-        if len(found) > MOST_REASONS:  # words of the training program may differ in each trial
-            others = [number for _, numbers in found[MOST_REASONS:] for number in numbers]
+        by_reason = reasons(results, status)
+        if len(by_reason) > MOST_REASONS:  # words of the training program may differ in each trial
+            others = [number for _, numbers in by_reason[MOST_REASONS:] for number in numbers]
             rest = Message("round.other_reasons").text
-            found = [*found[:MOST_REASONS], (rest, others)]
-        for reason, numbers in found:
+            by_reason = [*by_reason[:MOST_REASONS], (rest, others)]
+        for reason, numbers in by_reason:
             facts = {"reason": reason, "numbers": numbers, "trials": results.size}
             yield status, Message("round.why_not_completed", facts).text
     if results.round.caveats:
@@ -138,32 +144,27 @@ def remarks(results: Results) -> Iterator[tuple[str, str]]:
 
 def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None]]]:
     """Why trials ended so, most frequent first; reasons that differ in the step alone are one."""
-    found: dict[str, list[int | None]] = {}
+    by_reason: dict[str, list[int | None]] = {}
     for trial in results.rows:
         if trial.status == status:
-            own = kind(trial.reason)
-            found.setdefault(words.one_line(str(own or worded("no_reason_given"))), []).append(
-                trial.number
-            )
-    return sorted(found.items(), key=lambda pair: -len(pair[1]))
+            reason = kind(trial.reason)
+            by_reason.setdefault(
+                words.one_line(str(reason or worded("no_reason_given"))), []
+            ).append(trial.number)
+    return sorted(by_reason.items(), key=lambda pair: -len(pair[1]))
 
 
-def without_fixed(own: Round) -> tuple[str, ...]:
+def without_fixed(round: Round) -> tuple[str, ...]:
     """Names that are fixed in every study and so need not be repeated with each configuration."""
-    fixed = {f.name for study in own.studies for f in study.fixed}
-    searched = {h.name for study in own.studies for h in study.space}
+    fixed = {f.name for study in round.studies for f in study.fixed}
+    searched = {h.name for study in round.studies for h in study.space}
     return tuple(sorted(fixed - searched))
 
 
-def _shown(searched: Range | None) -> str:
+def _range_text(searched: Range | None) -> str:
     if searched is not None and searched.choices is not None and searched.belief is None:
         return f"[{', '.join(words.value(v) for v in searched.choices)}]"
     return str(searched)
-
-
-def _print_pair(console: Console, title: str, text: str) -> None:
-    line = Text.assemble((padded(title, _LABEL), "dim"), text)
-    console.print(line, soft_wrap=True)
 
 
 # ---- the tracking table on a screen: every round with its best trial and how to find it again
@@ -182,7 +183,9 @@ def print_tracking(rows: Sequence[Tracked], console: Console, details: bool = Fa
     designed = [row for row in rows if row.purpose != PROBE]
     for title, some in (("round", designed), ("probe", probes)):
         if some:
-            console.print(_detailed(some, title) if details else _brief(some, title, console.width))
+            console.print(
+                _details_table(some, title) if details else _brief(some, title, console.width)
+            )
 
 
 def _brief(rows: Sequence[Tracked], title: str, width: int) -> RenderableType:
@@ -193,31 +196,37 @@ def _brief(rows: Sequence[Tracked], title: str, width: int) -> RenderableType:
         max(cell_len(label(name)), *(cell_len(line[place].plain) for line in lines))
         for place, name in enumerate(names[:-1])
     ]
-    made = table(*names, right=("best", "trial"))
+    tracking = table(*names, right=("best", "trial"))
     for line in lines:
         line[-1].truncate(
             max(_NARROWEST, width - sum(wide) - _GAP * len(wide)), overflow="ellipsis"
         )
-        made.add_row(*line)
-    return made
+        tracking.add_row(*line)
+    return tracking
 
 
 def _line(row: Tracked) -> tuple[Text, ...]:
     value, number = ("-", "-") if row.best is None else (row.best.value, row.best.number)
-    shown = words.number(value) if isinstance(value, float) else value
+    value_text = words.number(value) if isinstance(value, float) else value
     goal = cell(words.one_line(str(row.goal)))
-    return (_in_line(row), cell(shown), cell(number), cell(words.objective(row.objective)), goal)
+    return (
+        _in_line(row),
+        cell(value_text),
+        cell(number),
+        cell(words.objective(row.objective)),
+        goal,
+    )
 
 
 def _in_line(row: Tracked) -> Text:
     """How many trials there are, and those that are not completed, on one line."""
-    others = _uncompleted(row)
+    others = _other_statuses(row)
     if not others:
         return Text(str(row.trials))
     return Text(worded("counted", trials=row.trials, others=", ".join(others)))
 
 
-def _uncompleted(row: Tracked) -> list[str]:
+def _other_statuses(row: Tracked) -> list[str]:
     """How many trials of each other status there are."""
     return [
         worded("of_status", count=n, status=label(status))
@@ -226,16 +235,16 @@ def _uncompleted(row: Tracked) -> list[str]:
     ]
 
 
-def _detailed(rows: Sequence[Tracked], title: str) -> RenderableType:
-    made = table(title, "trials", "best", "goal, and how to find it again")
+def _details_table(rows: Sequence[Tracked], title: str) -> RenderableType:
+    tracking = table(title, "trials", "best", "goal, and how to find it again")
     for row in rows:
-        made.add_row(cell(row.name, "bold"), trials(row), best(row), details(row))
-    return made
+        tracking.add_row(cell(row.name, "bold"), trials(row), best(row), details(row))
+    return tracking
 
 
 def trials(row: Tracked) -> Text:
     """How many trials there are; those that are not completed by their status."""
-    return Text("\n".join([str(row.trials), *_uncompleted(row)]))
+    return Text("\n".join([str(row.trials), *_other_statuses(row)]))
 
 
 def best(row: Tracked) -> Text:
@@ -248,14 +257,14 @@ def best(row: Tracked) -> Text:
 def details(row: Tracked) -> Text:
     """The goal, and below it the note, the files and the command."""
     text = Text(words.printable(row.asks))
-    for title, content in _labelled(row):
+    for title, content in _detail_lines(row):
         text.append("\n")
-        text.append(padded(title, _LABEL), style="dim")
+        text.append(padded(title, LABEL), style="dim")
         text.append(words.printable(content))
     return text
 
 
-def _labelled(row: Tracked) -> Iterator[tuple[str, str]]:
+def _detail_lines(row: Tracked) -> Iterator[tuple[str, str]]:
     yield "objective", words.objective(row.objective)
     if row.note:
         yield "note", str(row.note)

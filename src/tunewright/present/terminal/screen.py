@@ -11,13 +11,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tunewright.messages import Message, label, words
+from tunewright.messages import Message, label, padded, words
 from tunewright.present import envelope
 
 if TYPE_CHECKING:  # every command imports this file, `--help` too
     from tunewright.store.results import Results
 
 _PIPED_WIDTH = 200  # nobody resizes a file: leave tables whole for grep
+LABEL = 12  # width of the left column of a page
 
 
 def screen() -> Console:
@@ -36,6 +37,12 @@ def say(text: str = "", style: str = "") -> None:
     screen().print(Text(text, style=style), soft_wrap=True)
 
 
+def print_pair(console: Console, name: str, text: str, style: str = "") -> None:
+    """A line of a page: its name in the left column, then the text."""
+    line = Text.assemble((padded(name, LABEL), "dim"), (text, style))
+    console.print(line, soft_wrap=True)
+
+
 def show_json(data: Any) -> None:
     """An answer for programs: the envelope of the command that is answering."""
     envelope.show(envelope.current(), data)
@@ -46,10 +53,10 @@ def show_json(data: Any) -> None:
 
 def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     """A plain table; the columns named in `right` hold numbers and stand at the right."""
-    made = Table(box=None, pad_edge=False, header_style="dim")
+    grid = Table(box=None, pad_edge=False, header_style="dim")
     for name in columns:
-        made.add_column(label(name), justify="right" if name in right else "left", overflow="fold")
-    return made
+        grid.add_column(label(name), justify="right" if name in right else "left", overflow="fold")
+    return grid
 
 
 def cell(text: Any, style: str = "") -> Text:

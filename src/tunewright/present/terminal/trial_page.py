@@ -12,8 +12,8 @@ from rich.text import Text
 from tunewright.execution.evaluate import Evaluated
 from tunewright.launches.final import FinalCheck
 from tunewright.measured import Measured
-from tunewright.messages import Message, Text as Words, label, padded, worded, words
-from tunewright.present.terminal.screen import cell, say, screen, table
+from tunewright.messages import Message, Text as Words, label, worded, words
+from tunewright.present.terminal.screen import cell, print_pair, say, screen, table
 from tunewright.progress.tally import Standing, of_total, standing
 from tunewright.store.provenance import EVAL_EVERY, Provenance
 from tunewright.store.read_round import Attempt
@@ -21,7 +21,6 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 from tunewright.stores import History
 
-_LABEL = 12
 _WIDE = 10.0  # highest over lowest value from which a curve is drawn by its logarithm
 LINES = 60  # of uncommitted changes shown; --json has all that were kept
 _TAIL = 20  # lines of a log shown; the rest is in the trial's folder
@@ -31,11 +30,13 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
     """Print the page of a trial."""
     console.print(Text(headline(results, trial), style="bold"), soft_wrap=True)
     for name, text in facts(results, trial, standing(results, trial, history.attempts)):
-        _print_pair(console, name, text)
+        print_pair(console, name, text)
     if history.snapshots:
         last = history.snapshots[-1]
-        _print_pair(
-            console, "snapshot", _said("snapshot", path=words.printable(last.path), step=last.step)
+        print_pair(
+            console,
+            "snapshot",
+            _phrase("snapshot", path=words.printable(last.path), step=last.step),
         )
     console.print()
     console.print(_configuration_table(results, trial))
@@ -52,17 +53,17 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
     if history.provenance is not None:
         console.print()
         for name, text in origins(history.provenance):
-            _print_pair(console, name, text)
+            print_pair(console, name, text)
         if history.provenance.diff:
             console.print()
-            shown = words.printable_lines(history.provenance.diff).splitlines()
-            cut = [Message("trial.diff_cut", {"lines": len(shown) - LINES}).text]
-            lines = shown if len(shown) <= LINES else [*shown[:LINES], *cut]
+            diff_lines = words.printable_lines(history.provenance.diff).splitlines()
+            cut = [Message("trial.diff_cut", {"lines": len(diff_lines) - LINES}).text]
+            lines = diff_lines if len(diff_lines) <= LINES else [*diff_lines[:LINES], *cut]
             console.print(Text("\n".join(f"  {line}" for line in lines)), soft_wrap=True)
     if trial.status == "failed" and trial.origin is None and not results.imported:
         console.print()
         again = f"tunewright run {words.printable(results.round.name)} --retry-failed"
-        _print_pair(console, "next", _said("retry", command=again))
+        print_pair(console, "next", _phrase("retry", command=again))
 
 
 def headline(results: Results, trial: Trial) -> str:
@@ -78,14 +79,16 @@ def headline(results: Results, trial: Trial) -> str:
     return worded("trial_ended_why", status=label(trial.status), reason=reason, **who)
 
 
-def _running_line(own: Standing) -> str:
+def _running_line(progress: Standing) -> str:
     """How far a running trial is, in words."""
-    parts = [worded("no_step") if own.step is None else of_total(own.step, own.total)]
-    parts.append(worded("running_for", seconds=own.seconds))
-    if own.rate is not None:
-        parts.append(worded("step_rate", rate=own.rate))
-    if own.left_s:
-        parts.append(worded("time_left", seconds=own.left_s))
+    parts = [
+        worded("no_step") if progress.step is None else of_total(progress.step, progress.total)
+    ]
+    parts.append(worded("running_for", seconds=progress.seconds))
+    if progress.rate is not None:
+        parts.append(worded("step_rate", rate=progress.rate))
+    if progress.left_s:
+        parts.append(worded("time_left", seconds=progress.left_s))
     return ", ".join(parts)
 
 
@@ -98,19 +101,19 @@ def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterat
     if trial.origin is not None:
         yield (
             "earlier",
-            _said("earlier", trial=trial.origin[1], round=words.printable(trial.origin[0])),
+            _phrase("earlier", trial=trial.origin[1], round=words.printable(trial.origin[0])),
         )
     ranked = [t.number for t in results.top()]
     if trial.number in ranked:
-        yield "rank", _said("rank", rank=ranked.index(trial.number) + 1, of=len(ranked))
+        yield "rank", _phrase("rank", rank=ranked.index(trial.number) + 1, of=len(ranked))
     if trial.measured is not None and trial.measured.n is not None:
         yield "measured", worded("on_examples", n=trial.measured.n)
     if now is not None:
         yield "now", _running_line(now)
     if trial.attempts and (now is None or trial.attempts > 1):
-        yield "time", _said("time", seconds=trial.seconds, attempts=trial.attempts)
+        yield "time", _phrase("time", seconds=trial.seconds, attempts=trial.attempts)
     if trial.peak_memory_mb is not None:
-        yield "memory", _said("memory", memory=words.megabytes(trial.peak_memory_mb))
+        yield "memory", _phrase("memory", memory=words.megabytes(trial.peak_memory_mb))
     if trial.applied:
         yield "applied", words.settings(trial.applied)
     if trial.seed or not results.imported:  # another tool's seed is 0 where it is not recorded
@@ -134,14 +137,16 @@ def _place_of(detail: str) -> str:
     '/home/me/train.py:88'
     """
     frames = re.findall(r'File "([^"]+)", line (\d+)', detail)
-    own = [f for f in frames if "site-packages" not in f[0] and "/tunewright/" not in f[0]]
-    return ":".join((own or frames)[-1]) if frames else ""
+    program_frames = [
+        f for f in frames if "site-packages" not in f[0] and "/tunewright/" not in f[0]
+    ]
+    return ":".join((program_frames or frames)[-1]) if frames else ""
 
 
 def _configuration_table(results: Results, trial: Trial) -> RenderableType:
     """Every hyperparameter with its role and the range it came from."""
     study = results.studies[trial.study]
-    made = table("hyperparameter", "value", "role", "range")
+    rows = table("hyperparameter", "value", "role", "range")
     ranges = {h.name: h for h in study.space if h.column in trial.unit}
     for name, setting in trial.configuration.items():
         role, searched = "fixed", ""
@@ -150,29 +155,29 @@ def _configuration_table(results: Results, trial: Trial) -> RenderableType:
         elif name in ranges:
             role = "scientific" if ranges[name].column in results.round.scientific else "nuisance"
             searched = str(ranges[name].range)
-        made.add_row(cell(name), cell(words.value(setting)), cell(role), cell(searched))
-    return made
+        rows.add_row(cell(name), cell(words.value(setting)), cell(role), cell(searched))
+    return rows
 
 
 def _curves_table(trial: Trial) -> RenderableType:
     """Every metric as a small line with its first, last, lowest and highest value."""
-    made = table(
+    rows = table(
         "metric", "curve", "points", "first", "last", "lowest", "highest", right=("points",)
     )
     for metric, curve in trial.curves.items():
         values = curve.values.tolist()
         finite = [v for v in values if math.isfinite(v)] or [None]
-        shown = (values[0], values[-1], min(finite), max(finite)) if values else (None,) * 4
-        made.add_row(
+        summary = (values[0], values[-1], min(finite), max(finite)) if values else (None,) * 4
+        rows.add_row(
             cell(metric),
-            drawn(values),
+            sparkline_of(values),
             str(len(curve)),
-            *(words.number(v) for v in shown),
+            *(words.number(v) for v in summary),
         )
-    return made
+    return rows
 
 
-def drawn(values: Sequence[float]) -> str:
+def sparkline_of(values: Sequence[float]) -> str:
     """The curve as one line; positive values over a wide range are drawn by their logarithm."""
     finite = [v for v in values if math.isfinite(v)]
     if not finite or min(finite) <= 0 or max(finite) < _WIDE * min(finite):
@@ -184,17 +189,17 @@ def drawn(values: Sequence[float]) -> str:
 
 def _attempts_table(attempts: Sequence[Attempt]) -> RenderableType:
     """Every attempt: where it ran, from which step, how it ended."""
-    made = table("attempt", "from step", "took", "ended", "cause", "where", right=("attempt",))
-    for one in attempts:
-        made.add_row(
-            str(one.n),
-            str(one.start_step),
-            words.duration(one.seconds),
-            cell(label(one.outcome or "running")),
-            cell(str(one.cause or "")),
-            cell(one.place),
+    rows = table("attempt", "from step", "took", "ended", "cause", "where", right=("attempt",))
+    for attempt in attempts:
+        rows.add_row(
+            str(attempt.n),
+            str(attempt.start_step),
+            words.duration(attempt.seconds),
+            cell(label(attempt.outcome or "running")),
+            cell(str(attempt.cause or "")),
+            cell(attempt.place),
         )
-    return made
+    return rows
 
 
 def origins(provenance: Provenance) -> Iterator[tuple[str, str]]:
@@ -215,31 +220,27 @@ def origins(provenance: Provenance) -> Iterator[tuple[str, str]]:
     yield "machine", words.printable(" ".join(filter(None, (provenance.host, devices))))
 
 
-def _said(what: str, **facts: object) -> Words:
+def _phrase(what: str, **facts: object) -> Words:
     return Message(f"page.trial.{what}", facts).text
-
-
-def _print_pair(console: Console, label: str, text: str) -> None:
-    console.print(Text.assemble((padded(label, _LABEL), "dim"), text), soft_wrap=True)
 
 
 # ---- offline evaluations on a screen: a line per trial, and the look at the test set
 
 
-def print_measured(results: Results, found: tuple[Evaluated, ...]) -> None:
+def print_measured(results: Results, evaluations: tuple[Evaluated, ...]) -> None:
     """One line per trial: the objective in training, the evaluation, and at which step."""
-    names = list(dict.fromkeys(name for one in found for name in one.metrics))
+    names = list(dict.fromkeys(name for evaluation in evaluations for name in evaluation.metrics))
     proxy = worded("metric_then", metric=results.objective.metric)
-    made = table("trial", "at step", proxy, *names, "", right=("trial", "at step", proxy, *names))
-    for one in found:
-        made.add_row(
-            cell(one.trial.number),
-            cell("-" if one.step is None else one.step),
-            cell(words.number(one.proxy)),
-            *(cell(_number(one.metrics.get(name))) for name in names),
-            cell(_remark(one)),
+    rows = table("trial", "at step", proxy, *names, "", right=("trial", "at step", proxy, *names))
+    for evaluation in evaluations:
+        rows.add_row(
+            cell(evaluation.trial.number),
+            cell("-" if evaluation.step is None else evaluation.step),
+            cell(words.number(evaluation.proxy)),
+            *(cell(_number(evaluation.metrics.get(name))) for name in names),
+            cell(_remark(evaluation)),
         )
-    screen().print(made)
+    screen().print(rows)
     if names:
         facts = {
             "round": results.round.name,
@@ -263,7 +264,7 @@ def print_final(verdict: FinalCheck) -> None:
     say(words.printable(str(verdict.advice)), style="yellow" if verdict.warns else "")
 
 
-def _remark(one: Evaluated) -> str:
-    if one.step is None or one.at_best_step:
-        return "" if one.reason is None else str(one.reason)
-    return str(Message("evaluation.best_kept", {"step": one.trial.best_step}))
+def _remark(evaluation: Evaluated) -> str:
+    if evaluation.step is None or evaluation.at_best_step:
+        return "" if evaluation.reason is None else str(evaluation.reason)
+    return str(Message("evaluation.best_kept", {"step": evaluation.trial.best_step}))
