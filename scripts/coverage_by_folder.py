@@ -17,9 +17,9 @@ SOURCE = Path("src/tunewright")
 def main() -> int:
     """Combine what all processes measured, and print one line a folder."""
     measured = coverage.Coverage()
+    measured.load()  # first: `combine` erases what it did not load
     with contextlib.suppress(coverage.exceptions.NoDataError):
         measured.combine()
-    measured.load()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "coverage.json")
         with contextlib.redirect_stdout(io.StringIO()):

@@ -24,7 +24,7 @@ def test_diagnose(shell: Shell, tmp_path: Path) -> None:
     assert plain(tw.diagnose(path)) == found
     assert found["verdict"] == "warn"
     text = shell("diagnose", str(path), "--all", text=True)
-    assert "overfitting" in text and "cannot_judge" in text
+    assert "warn          overfitting" in text and "?             schedule" in text
 
 
 def test_judge(shell: Shell, tmp_path: Path) -> None:
