@@ -14,7 +14,7 @@ import tunewright
 from tunewright.cli._errors import FINE, INTERRUPTED, explain, tell
 from tunewright.cli._verbs import Verbs, translated
 from tunewright.errors import Misuse
-from tunewright.messages import known as known_language, language, read_by, read_in, worded
+from tunewright.messages import language, language_named, read_by, read_in, worded
 from tunewright.present import envelope
 from tunewright.present.terminal.screen import sidelines
 
@@ -60,12 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     given, wanted = _without_language(sys.argv[1:] if arguments is None else arguments)
     json = _wants_json(given)
-    spoken = "en" if json else known_language(wanted or "") or language()
+    spoken = "en" if json else language_named(wanted or "") or language()
     answering = envelope.answering(named(given)) if json else contextlib.nullcontext()
     try:
         with answering, read_by("shell"), read_in(spoken):
             try:
-                if wanted is not None and known_language(wanted) is None:
+                if wanted is not None and language_named(wanted) is None:
                     raise Misuse("cli.unknown_language", asked=wanted)
                 code = _run(given)
             except (KeyboardInterrupt, typer.Abort) as stopped:
