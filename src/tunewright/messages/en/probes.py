@@ -273,9 +273,8 @@ def _course_headline(facts: Facts) -> str:
 
 def _off_value(facts: Facts) -> str:
     example = "constant" if facts["schedule"] else None
-    return (
-        f"the value that switches {facts['name']} off: {declaration('off', facts['name'], example)}"
-    )
+    entry = declaration("off", facts["name"], example)
+    return f"the value that switches {facts['name']} off: {entry}"
 
 
 def _holds_for(facts: Facts) -> str:
