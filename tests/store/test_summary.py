@@ -48,7 +48,7 @@ def record(store: Store, points: int) -> None:
 def rows(store: Store) -> dict[int, fenced_writes.Row]:
     with store.reading() as connection:  # the page's reader is above it
         record = store.round("r")
-        found = fenced_writes.judged_rows(connection, record.id, record.objective)
+        found = fenced_writes.judge_rows(connection, record.id, record.objective)
         return {row.key: row for row in found}
 
 

@@ -37,7 +37,7 @@ from tunewright.present.terminal.round_page import roles, verdict
 from tunewright.present.terminal.screen import say
 from tunewright.remedies import use
 from tunewright.sinks import Synced, sync as sync_round
-from tunewright.store.address import masked_words, parse
+from tunewright.store.address import mask_words, parse
 from tunewright.store.results import Results
 
 _PARTED = ("optuna", "mlflow", "trackio", "table")
@@ -147,8 +147,8 @@ def import_(
         raise Misuse("importers.second_address", source=source, part=part)
     results = importer(Asked(address, part, objective, metric or (), options))
     where = _store(store)
-    kept = stores.keep(where, results, shlex.join(["tunewright", *masked_words(sys.argv[1:])]))
-    answer(json, facts.of_round(kept), lambda: _tell(results, parse(where).shown))
+    kept = stores.keep(where, results, shlex.join(["tunewright", *mask_words(sys.argv[1:])]))
+    answer(json, facts.of_round(kept), lambda: _tell(results, parse(where).masked))
 
 
 import_.__name__ = "import"  # the verb's name, which Python keeps for itself

@@ -447,7 +447,7 @@ def repeat(
             show_cost(cost, answering.json, round=results_alone.round.name, trial=trial.number)
             return
         repeats, summary, _ = run_repeats(trial, workload, times, watch)
-    judged = repeats.judged_by(results.objective)
+    judged = repeats.with_objective(results.objective)
     data = facts.of_repeats(judged, summary.why)
 
     def page() -> None:

@@ -110,7 +110,7 @@ class EarlyStopping:
             return
         self._caught_up_at = now
         with contextlib.suppress(StoreError):
-            new = [key for key in store.finished(round_id) if key not in self._learned]
+            new = [key for key in store.keys_of_finished(round_id) if key not in self._learned]
             self.learn(store.trial(key) for key in new)
 
     def begin(

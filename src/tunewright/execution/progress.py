@@ -153,7 +153,7 @@ class Progress:
         if not self._record.counts.get("completed"):
             return None
         try:
-            return self._store.claimed(self._record).best().value
+            return self._store.results_of_claimed(self._record).best().value
         except NotFound:
             return None
 

@@ -31,7 +31,7 @@ from tunewright.store.joined import with_earlier
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.outcome import Ended
 from tunewright.store.provenance import capture
-from tunewright.store.rounds import ASKED, inside
+from tunewright.store.rounds import ASK_AND_TELL, inside
 from tunewright.store.spool import write_result, write_trial
 from tunewright.store.store import Store
 from tunewright.store.trial import Claim
@@ -67,7 +67,7 @@ class Desk:
                     meaning,
                     search=search.name,
                     suggestions=suggestions(search),
-                    command=ASKED,
+                    command=ASK_AND_TELL,
                     folder="" if chosen is None else str(chosen),
                     ahead=by_position(search) is not None,
                 ),

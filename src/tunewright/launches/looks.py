@@ -348,7 +348,7 @@ def _repeat_until(
     if ended >= times:
         return arm, Summary("finished")
     repeats, summary, _ = run_repeats(arm.of, workload, times, watch)
-    return repeats.judged_by(arm.objective), summary
+    return repeats.with_objective(arm.objective), summary
 
 
 def _first(arm: Repeats, count: int, skip: int = 0) -> Repeats:

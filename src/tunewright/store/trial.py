@@ -177,7 +177,9 @@ class Selected:
         return self.step == self.wanted
 
 
-def selected(root: Path | str, trial: Trial, objective: Objective | None = None) -> Selected | None:
+def select_snapshot(
+    root: Path | str, trial: Trial, objective: Objective | None = None
+) -> Selected | None:
     """The snapshot of the trial's best step; None if none is on the disk.
 
     Where that step was not kept: the one at whose step the `objective` was best, if it was logged

@@ -111,7 +111,7 @@ def _prepared(
             timeout_graceful_shutdown=1,
         )
         permits = ("read", *(permit for permit in _PERMITS if permit in permitted))
-        about = Served(_url(address, access), parse(store).shown, bool(access.token), permits)
+        about = Served(_url(address, access), parse(store).masked, bool(access.token), permits)
         yield uvicorn.Server(config), about, bound
 
 

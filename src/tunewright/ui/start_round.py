@@ -62,10 +62,10 @@ class Rounds:
         """
         project = find()
         if project is None:
-            raise Misuse("ui.no_project", store=parse(store).shown)
+            raise Misuse("ui.no_project", store=parse(store).masked)
         if _place(project.store()) != _place(store):
             raise Misuse(
-                "ui.other_store", store=parse(store).shown, own=parse(project.store()).shown
+                "ui.other_store", store=parse(store).masked, own=parse(project.store()).masked
             )
         return cls(project)
 
