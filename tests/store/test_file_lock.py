@@ -18,7 +18,7 @@ HOLDER = """
 import sys
 from pathlib import Path
 from tunewright.store.database import FileLock
-with FileLock(Path(sys.argv[1])).held(60):
+with FileLock(Path(sys.argv[1])).hold(60):
     print("held", flush=True)
     sys.stdin.read()
 """

@@ -12,7 +12,7 @@ import typer
 
 import tunewright
 from tunewright.cli._errors import FINE, INTERRUPTED, explain, tell
-from tunewright.cli._verbs import Verbs, translated
+from tunewright.cli._verbs import Verbs, translate
 from tunewright.errors import Misuse
 from tunewright.messages import language, language_named, read_by, read_in, worded
 from tunewright.present import envelope
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given, wanted = _without_language(sys.argv[1:] if arguments is None else arguments)
     json = _wants_json(given)
     spoken = "en" if json else language_named(wanted or "") or language()
-    answering = envelope.answering(named(given)) if json else contextlib.nullcontext()
+    answering = envelope.answering(command_name(given)) if json else contextlib.nullcontext()
     try:
         with answering, read_by("shell"), read_in(spoken):
             try:
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             except (KeyboardInterrupt, typer.Abort) as stopped:
                 sidelines().print(worded("interrupted"))
                 if json:
-                    envelope.show_error(named(given), stopped, INTERRUPTED)
+                    envelope.show_error(command_name(given), stopped, INTERRUPTED)
                 return INTERRUPTED
             except (BrokenPipeError, SystemExit):
                 raise
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if not json:
                     return tell(error, sidelines())
                 code = explain(error).exit_code
-                envelope.show_error(named(given), error, code)
+                envelope.show_error(command_name(given), error, code)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # whoever reads our pipe, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -118,17 +118,17 @@ def _wants_json(arguments: Sequence[str]) -> bool:
     return JSON in options and not {"-h", "--help"} & set(options)
 
 
-def named(arguments: Sequence[str]) -> str:
+def command_name(arguments: Sequence[str]) -> str:
     """The command that the arguments name; empty for none.
 
-    >>> named(["probe", "batch-size", "--json"]), named(["--json", "ls"]), named(["--json"])
-    ('probe batch-size', 'ls', '')
+    >>> [command_name(line.split()) for line in ("probe batch-size --json", "--json ls", "--json")]
+    ['probe batch-size', 'ls', '']
     """
     words = [word for word in arguments if not word.startswith("-")]
     return " ".join(words[: 2 if words and words[0] in _GROUPS else 1])
 
 
 def _run(arguments: list[str]) -> int:
-    command = translated(typer.main.get_command(app))
+    command = translate(typer.main.get_command(app))
     code = command.main(args=arguments, prog_name="tunewright", standalone_mode=False)
     return code if isinstance(code, int) else FINE
