@@ -32,7 +32,7 @@ from tunewright.project._project import (
     FILE as FILE,
     ROUNDS as ROUNDS,
     Project as Project,
-    anchored as anchored,
+    anchor as anchor,
     find as find_project,
     load as need_project,
     plain_name as plain_name,
@@ -302,7 +302,7 @@ def read_round(round: str, store: str | None, *, earlier: bool = True) -> Result
 
 def from_here(store: str | None) -> str | None:
     """A store named on the command line, which is relative to the working folder."""
-    return None if store is None else anchored(store, Path.cwd())
+    return None if store is None else anchor(store, Path.cwd())
 
 
 def executor(

@@ -17,7 +17,7 @@ from tunewright.cli._options import (
     RoundName,
     StoreOption,
     WorkersOption,
-    anchored,
+    anchor,
     from_here,
     need_project,
 )
@@ -71,7 +71,7 @@ def evaluate(
     best step, or the best one it kept.
     """
     project = need_project()
-    store = None if store is None else anchored(store, Path.cwd())
+    store = None if store is None else anchor(store, Path.cwd())
     results = load(project.store(store), round, earlier=False)
     trials = results.top(top) if number is None else (results.trial(number),)
     if not trials:
@@ -119,7 +119,7 @@ def final(
     data together, for when no later launch is planned.
     """
     project = need_project()
-    store = None if store is None else anchored(store, Path.cwd())
+    store = None if store is None else anchor(store, Path.cwd())
     results = load(project.store(store), round, earlier=False)
     trial = results.best() if number is None else results.trial(number)
     if folded is not None:

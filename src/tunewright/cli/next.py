@@ -31,7 +31,7 @@ from tunewright.errors import Misuse, NotFound
 from tunewright.messages import worded
 from tunewright.present.terminal.proposal_page import print_extension, print_proposals
 from tunewright.present.terminal.screen import say, screen
-from tunewright.project._project import named_freely, recorded_names
+from tunewright.project._project import names_in_store, proposals_under
 from tunewright.store.results import Results
 
 WriteOption = Annotated[bool, typer.Option("--write", help="Write the round as rounds/NAME.toml.")]
@@ -49,7 +49,9 @@ def next_(
 ) -> None:
     """Say what to do after a round: ranked proposals with their reasons, and rounds to run."""
     results = judging.apply(read_round(round, answering.store))
-    proposals = named_freely(results, next_name(results.round.name, _names_in_use(answering.store)))
+    proposals = proposals_under(
+        results, next_name(results.round.name, _names_in_use(answering.store))
+    )
     path = _write(results, proposals, take) if write else None
     action = _next_action(round, proposals, None if path is None else proposals[take - 1])
     data = {
@@ -142,7 +144,7 @@ def _names_in_use(store: str | None) -> set[str]:
     """The names of rounds in the store and in the project's folder."""
     project = find_project()
     beside = project.round_names if project is not None else []
-    return {*recorded_names(store_address(store)), *beside}
+    return {*names_in_store(store_address(store)), *beside}
 
 
 def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:

@@ -110,7 +110,7 @@ def carry_out(
 ) -> ProbeAnswer:
     """The answer of a probe; its cost instead, if only that is asked for.
 
-    After an interrupt, the command that resumes it. `asked` is what decides the cost.
+    After an interrupt, the command that resumes it. `terms` are the arguments that decide the cost.
     """
     carrying.check()
     project = need_project()

@@ -45,7 +45,7 @@ from tunewright.design.round import Round
 from tunewright.design.workload_file import read_toml, unknown_key
 from tunewright.errors import Damaged, DesignError, Misuse, TunewrightError
 from tunewright.execution.executors.executor import Executor
-from tunewright.execution.join import LISTED, as_begun, recorded_list
+from tunewright.execution.join import LISTED, as_begun, list_of_round
 from tunewright.execution.repeat import run_repeats
 from tunewright.execution.run import load, supervise
 from tunewright.importers.files import csv_columns, text_in
@@ -100,7 +100,7 @@ def _list_for(
         and (before := results_in_store(store, round.name))
         and before.search == LISTED
     ):
-        listed_points, where = recorded_list(before, round), "the list this round began with"
+        listed_points, where = list_of_round(before, round), "the list this round began with"
     else:
         return None
     counts = [len(listed_points.own(study)) for study in round.studies]

@@ -277,7 +277,7 @@ def _show_plan(campaign: Campaign, cost: CostEstimate) -> None:
     say(worded("plan_used", **spent))
     say(f"  {worded('plan_explore', most=shares.explore, first=shares.first)}")
     kept = {"kept": shares.kept_back, "finalists": shares.finalists, "times": shares.times}
-    say(f"  {worded('plan_kept', luck=shares.luck, launch=shares.launch, **kept)}")
+    say(f"  {worded('plan_kept', luck=shares.best_runs, launch=shares.launch, **kept)}")
     exploit = max(0, campaign.total - shares.explore - shares.kept_back)
     say(f"  {worded('plan_exploit', least=exploit)}")
     if shares.extend:

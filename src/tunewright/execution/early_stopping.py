@@ -21,7 +21,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.errors import StoreError
 from tunewright.messages import Message
-from tunewright.seeds import SMALL, derived
+from tunewright.seeds import SMALL, derive_seed
 from tunewright.stats.early_stopping import (
     KTH,
     SPARED,
@@ -233,7 +233,7 @@ class EarlyStopping:
 
 def is_spared(seed: int) -> bool:
     """Whether a trial of this seed belongs to the random tenth that always finishes."""
-    return derived(seed, "early stopping") < SPARED * SMALL
+    return derive_seed(seed, "early stopping") < SPARED * SMALL
 
 
 def _looks_passed(looks: tuple[int, ...], curve: Curve) -> int:

@@ -44,7 +44,7 @@ class Progress:
         self._any_good = any(record.counts.get(status) for status in good)
         self._best = None if self._silent else self._best_before()
 
-    def seen_by_all(self, account: Account, ended: Outcome) -> Seen:
+    def trial_log(self, account: Account, ended: Outcome) -> Seen:
         """What the trial has logged; if this attempt went without the objective, by all of them."""
         seen = account.seen
         missing = self._record.objective.metric not in seen.metrics

@@ -154,7 +154,7 @@ class Desk:
             for claim in claims:
                 self.store.add_provenance(claim, self._provenance)
         ready, _ = fill_claims(self.store, self.record, self._search, claims)
-        self._gate.begun(len(claims))
+        self._gate.count(len(claims))
         self._unsure = before
         self._held |= {claim.trial for claim in ready}
         if self.early is not None:
@@ -201,7 +201,7 @@ class Desk:
                 point.unit,
             )
             self.store.add_provenance(claim, self._provenance)
-        self._gate.begun(1)
+        self._gate.count(1)
         self._held.add(claim.trial)
         return claim
 

@@ -13,7 +13,7 @@ from tunewright.design.round import Round
 from tunewright.design.round_file import declaration_data, from_data
 from tunewright.errors import DesignError, Misuse, NotFound
 from tunewright.execution.executors.local import Local
-from tunewright.execution.prepare import refused
+from tunewright.execution.prepare import problems_of
 from tunewright.finding import Finding
 from tunewright.launches.lineage import history as read_history
 from tunewright.mcp.answer import Answer, call_for, shorten, text_of
@@ -52,7 +52,7 @@ def propose_round(
     if place.project.round_file(name).exists():
         raise Misuse("mcp.round_exists", name=name, remedy=RunTrials(name))
     proposed = from_data(data)
-    problems = refused(proposed, place.project.workload())
+    problems = problems_of(proposed, place.project.workload())
     if problems:
         raise DesignError.several(problems)
     path = place.project.write(proposed)

@@ -67,7 +67,7 @@ class Lane(Protocol):
         """
         ...
 
-    def released(self) -> AbstractContextManager[None]:
+    def release(self) -> AbstractContextManager[None]:
         """Inside, the other trials run: for work that draws no random numbers."""
         ...
 
@@ -96,7 +96,7 @@ class OwnProcess:
         if then is not None:
             then()
 
-    def released(self) -> AbstractContextManager[None]:
+    def release(self) -> AbstractContextManager[None]:
         """Nobody waits."""
         return nullcontext()
 

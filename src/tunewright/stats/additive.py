@@ -52,7 +52,7 @@ def with_ones(blocks: Sequence[Floats], count: int) -> Floats:
     return np.concatenate([np.ones((count, 1)), *blocks], axis=1)
 
 
-def chosen(blocks: Sequence[Floats], scores: Floats) -> list[int]:
+def choose_axes(blocks: Sequence[Floats], scores: Floats) -> list[int]:
     """The axes that rule, the clearest first: each explains more than chance beside those before.
 
     Forward selection: the axis with the smallest p of an F test joins, as long as that p times
