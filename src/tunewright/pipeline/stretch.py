@@ -37,7 +37,7 @@ class Replayable(Protocol):
 class Lane(Protocol):
     """A place in a pack of trials that train at once in one process; `run.lane` where there is one.
 
-    One trial of the pack runs Python at a time. `replay` and `released` let the others run
+    One trial of the pack runs Python at a time. `replay` and `release` let the others run
     meanwhile.
     """
 
