@@ -23,7 +23,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
-def serve_in_thread(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What the command asks the public function for; a server that ends at once."""
     import uvicorn
 

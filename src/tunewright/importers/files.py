@@ -80,7 +80,7 @@ def read_only_database(path: Path) -> Iterator[sqlite3.Connection]:
 def existing(path: str | os.PathLike[str], what: str) -> Path:
     """The path, if something is there."""
     place = Path(path).expanduser()
-    if not place.exists():
+    if not os.path.exists(place):  # a name that is too long is not there either
         raise NotFound("importers.no_file", what=what, path=place)
     return place
 
