@@ -278,7 +278,7 @@ def again_of(round: str, trial: Trial, anyway: bool = False) -> TrainAgain:
 def trial_name(round: str, number: int | None, parent: int | None) -> str:
     """A trial or a repeat, as messages call it.
 
-    >>> named("depth", 3, None), named("depth", None, 3)
+    >>> trial_name("depth", 3, None), trial_name("depth", None, 3)
     ('trial 3 of depth', 'a repeat of trial 3 of depth')
     """
     return (
