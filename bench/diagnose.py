@@ -48,22 +48,22 @@ def scored(case: Case) -> Score | None:
         return scores.gradient(other)
     if case.question in ("spikes", "training_bug"):
         assert train is not None
-        return scores.spiked(train) if case.question == "spikes" else scores.rose(train)
+        return scores.spike_score(train) if case.question == "spikes" else scores.rose(train)
     if case.question == "overfitting":
         assert valid is not None
-        return scores.worsened(valid, train)
+        return scores.worsening(valid, train)
     if case.question == "learned":
         found = train or valid
         assert found is not None
-        return scores.unlearned(found, None)
+        return scores.no_learning(found, None)
     if case.question == "diverged":
         found = valid if train is None or (train.finite and valid and not valid.finite) else train
         assert found is not None
-        return scores.diverged(found)
+        return scores.divergence(found)
     assert either is not None
     asks = {
         "still_improving": scores.improves,
-        "saturated": scores.levelled_off,
+        "saturated": scores.levelling_off,
         "noise": scores.jumps,
         "periodicity": scores.periodic,
     }

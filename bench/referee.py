@@ -112,7 +112,7 @@ def judge(
         stream.decide(done, keep)
         since = np.where(keep, 0, since)
         values[done], count = np.nan, np.where(done, 0, count)
-        belief = rules.drifted(belief, rule)
+        belief = rules.after_drift(belief, rule)
         if turn % 10 == 9:
             most = max(1, int(stream.at.max()))
             prior = effects.learn(generic, seen[:, :most], variance[:, :most], 3)

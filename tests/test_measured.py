@@ -85,8 +85,8 @@ def test_points_with_and_without_uncertainty_are_packed_together() -> None:
     curves = unpack(pack(points, spreads))
     assert curves["loss"].sd is None
     assert curves["e"].values.tolist() == [0.5, 0.4]
-    assert curves["e"].measured(0) is None
-    assert curves["e"].measured(1) == Measured(0.4, sd=0.1)
+    assert curves["e"].measurement(0) is None
+    assert curves["e"].measurement(1) == Measured(0.4, sd=0.1)
 
 
 def test_it_reaches_curves_trials_tables_and_pages(workload: tw.Workload) -> None:

@@ -60,7 +60,7 @@ def test_latest_is_the_highest_step_and_the_newest_of_equal_steps(tmp_path: Path
         newest = snapshot.latest(tmp_path)
         assert newest is not None
         assert snapshot.load(newest) == {"d": "c"}.get(value, value)
-    assert [s.path.name.split("-")[1].lstrip("0") for s in snapshot.listed(tmp_path)] == [
+    assert [s.path.name.split("-")[1].lstrip("0") for s in snapshot.list_snapshots(tmp_path)] == [
         "9.2.0",
         "9.1.1",
         "9.1.0",
@@ -72,16 +72,16 @@ def test_latest_is_the_highest_step_and_the_newest_of_equal_steps(tmp_path: Path
 def test_nothing_there(tmp_path: Path) -> None:
     assert snapshot.latest(tmp_path) is None
     assert snapshot.latest(tmp_path / "no such folder") is None
-    assert snapshot.listed(tmp_path / "no such folder") == []
+    assert snapshot.list_snapshots(tmp_path / "no such folder") == []
 
 
 def test_keeps_the_newest_and_never_drops_the_one_just_written(tmp_path: Path) -> None:
     for step in (1, 2, 3, 4):
         snapshot.save(tmp_path, step, step=step, keep=2)
-    assert [s.step for s in snapshot.listed(tmp_path)] == [4, 3]
+    assert [s.step for s in snapshot.list_snapshots(tmp_path)] == [4, 3]
     made = snapshot.save(tmp_path, "restarted", step=1, attempt=2, keep=2)
     assert snapshot.load(made) == "restarted"
-    assert [s.step for s in snapshot.listed(tmp_path)] == [4, 3, 1]
+    assert [s.step for s in snapshot.list_snapshots(tmp_path)] == [4, 3, 1]
 
 
 def test_a_torn_snapshot_is_skipped_with_its_reason(

@@ -95,7 +95,7 @@ class TunewrightError(Exception):
         >>> DesignError("guard.seed", name="seed").refusal
         'seed_as_idea'
         """
-        refused = refusal_of(one.code for one in self.problems)
+        refused = refusal_of(problem.code for problem in self.problems)
         return None if refused is None else refused.code
 
     def inside(self, code: str, /, **facts: Any) -> list[Message]:

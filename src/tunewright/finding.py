@@ -169,7 +169,7 @@ class Findings(list[Finding]):
             of_verdict = [finding for finding in self if finding.verdict == verdict]
             folds.append((Message(code, {"count": len(of_verdict)}).text, _entries(of_verdict)))
         pressing = _entries([*self.of("warn"), *self.of("note")])
-        return markup.folded(pressing, folds, self.tally.text)
+        return markup.with_folds(pressing, folds, self.tally.text)
 
 
 def _entries(findings: Sequence[Finding]) -> list[str]:

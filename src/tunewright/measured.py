@@ -81,13 +81,13 @@ def read(given: Any) -> Any:
     return given
 
 
-def paired(metrics: Mapping[str, Any]) -> dict[str, Any]:
+def with_uncertainties(metrics: Mapping[str, Any]) -> dict[str, Any]:
     """Metrics of another library, with the standard deviations that it logged beside them.
 
     `x_sd` or `x_stderr` is the standard deviation of the value `x`, and `x_n` its number of
     examples; they stay metrics as well. What is no standard deviation is left as it is.
 
-    >>> paired({"acc": 0.5, "acc_stderr": 0.1, "acc_n": 25, "loss": 1.0})["acc"]
+    >>> with_uncertainties({"acc": 0.5, "acc_stderr": 0.1, "acc_n": 25, "loss": 1.0})["acc"]
     Measured(value=0.5, sd=0.1, n=25)
     """
     with_sds = dict(metrics)

@@ -33,7 +33,7 @@ class Seeds:
         >>> mine.for_example(0, 5) == mine.for_example(0, 5), mine.for_example(1, 5) == mine.data
         (True, False)
         """
-        return derived(self.data, epoch, example)
+        return derive_seed(self.data, epoch, example)
 
     def __str__(self) -> str:
         marks = self.__dataclass_fields__
@@ -51,23 +51,23 @@ def seeds(trial: int, split: int | None = None, rank: int = 0) -> Seeds:
     """
     return Seeds(
         trial=small(trial),
-        init=derived(trial, 0),
-        order=derived(trial, 1),
-        split=derived(trial, 2) if split is None else small(split),
-        eval=derived(trial, 3),
-        data=derived(trial, 4, rank),
+        init=derive_seed(trial, 0),
+        order=derive_seed(trial, 1),
+        split=derive_seed(trial, 2) if split is None else small(split),
+        eval=derive_seed(trial, 3),
+        data=derive_seed(trial, 4, rank),
     )
 
 
 def small(seed: int) -> int:
     """A seed that every program can take; small ones stay as they are."""
-    return seed if 0 <= seed < SMALL else derived(seed)
+    return seed if 0 <= seed < SMALL else derive_seed(seed)
 
 
-def derived(*key: int | str) -> int:
+def derive_seed(*key: int | str) -> int:
     """A seed from 0 to 2**31 - 1 for a purpose that the key names.
 
-    >>> derived(0, "trial", 3) == derived(0, "trial", 3) != derived(0, "trial", 4)
+    >>> derive_seed(0, "trial", 3) == derive_seed(0, "trial", 3) != derive_seed(0, "trial", 4)
     True
     """
     digest = hashlib.sha256(" ".join(map(str, key)).encode()).digest()

@@ -159,7 +159,7 @@ def latest(folder: Path | str) -> Snapshot | None:
     return None
 
 
-def listed(folder: Path | str) -> list[Snapshot]:
+def list_snapshots(folder: Path | str) -> list[Snapshot]:
     """Every snapshot whose manifest can be read and whose files have their sizes, newest first."""
     snapshots = []
     for path in _newest_first(Path(folder)):
@@ -200,7 +200,7 @@ def _newest_first(folder: Path) -> list[Path]:
 def _tidy(folder: Path, stay: tuple[Path, ...], newest_attempt: int, keep: int | None) -> None:
     """Drop old snapshots, and what killed writers of this or an earlier attempt left behind."""
     if keep is not None:
-        for old in listed(folder)[keep:]:
+        for old in list_snapshots(folder)[keep:]:
             if old.path not in stay:
                 remove(old)
     for path in folder.glob(".writing-*"):

@@ -170,7 +170,7 @@ def removed(store: Address) -> list[Removed]:
     (True, 1)
     """
     with Store.open(store, create=False) as opened:
-        return opened.removed()
+        return opened.list_removed()
 
 
 def bring_back(store: Address, round: str) -> Removed:
@@ -301,5 +301,5 @@ def _as_restored(path: Path, source: Path | None, unreadable: tuple[Path, ...] =
 def _file(store: Address) -> Path:
     address = parse(store)
     if address.path is None:
-        raise Misuse("backup.postgresql", shown=address.shown, remedy=Advise("back_up_server"))
+        raise Misuse("backup.postgresql", shown=address.masked, remedy=Advise("back_up_server"))
     return address.path

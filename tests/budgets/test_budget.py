@@ -88,9 +88,9 @@ def test_a_gate_counts_what_it_has_let_through(tmp_path: Path) -> None:
     with Store.open(tmp_path / "tuning.db") as store:
         gate = Gate.of(store)
         assert gate.allows(3) == 3
-        gate.begun(3)
+        gate.count(3)
         assert gate.allows(3) == 2
-        gate.begun(2)
+        gate.count(2)
         assert gate.allows(1) == 0
 
 

@@ -43,7 +43,6 @@ def with_source(results: Results, source: Source, folder: Path) -> Results:
     started = command(f"python train.py {template}")
     origin = Provenance("tunewright run", str(folder), sources=sources(started, folder))
     filled = tuple(
-        replace(t, started=shlex.join(started.filled(t.configuration, {})))
-        for t in results.recorded
+        replace(t, started=shlex.join(started.fill(t.configuration, {}))) for t in results.recorded
     )
     return replace(results, recorded=filled, origins={t.identity: origin for t in filled})

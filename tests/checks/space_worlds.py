@@ -196,7 +196,7 @@ def calls(
     for seed in range(studies):
         a, b = arms(seed, count, gap, surface, moved)
         halves, same = shared_halves(a, b), shared_region(a, b)
-        says = "" if halves is None else halves.says()
+        says = "" if halves is None else halves.verdict()
         a_better += says == "a is better"
         b_better += says == "b is better"
         covered += same is not None and same.interval[0] <= gap <= same.interval[1]

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.small_project import ROUND, Tunewright
 
 import tunewright as tw
-from tunewright.cli._verbs import FAMILIES, loaded
+from tunewright.cli._verbs import FAMILIES, load_verb
 from tunewright.execution.heartbeat import on_duty
 from tunewright.store.store import Store
 
@@ -99,7 +99,7 @@ def test_every_shown_number_is_one_that_trial_finds(tunewright: Tunewright, ran:
 @pytest.mark.parametrize("verb", [verb for verbs in FAMILIES.values() for verb in verbs])
 def test_paragraphs_of_help_flow(verb) -> None:
     """A line that ends in mid-sentence would break at another place than the terminal's edge."""
-    for paragraph in (loaded(verb).help or "").split("\n\n"):
+    for paragraph in (load_verb(verb).help or "").split("\n\n"):
         assert "\n" not in paragraph.strip()
 
 

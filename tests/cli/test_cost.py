@@ -9,7 +9,7 @@ import pytest
 from tests.cli.small_project import Tunewright
 
 import tunewright as tw
-from tunewright.cli._verbs import FAMILIES, loaded
+from tunewright.cli._verbs import FAMILIES, load_verb
 from tunewright.messages import Message
 
 LONG = "max_train_steps = 20"
@@ -113,7 +113,7 @@ def test_another_length_is_allowed_by_an_option_that_the_program_has() -> None:
     facts = {"candidate": 100, "baseline": 50}
     sentence = str(Message("launch.different_lengths", facts).text_for("shell"))
     verb = next(one for own in FAMILIES.values() for one in own if one.name == "launch")
-    options = {word for parameter in loaded(verb).params for word in parameter.opts}
+    options = {word for parameter in load_verb(verb).params for word in parameter.opts}
     named = {word.strip(".,") for word in sentence.split() if word.startswith("--")}
     assert named == {"--any-length"} and named <= options
     assert "any_length=True" in str(Message("launch.different_lengths", facts))

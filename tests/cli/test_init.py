@@ -7,7 +7,7 @@ import pytest
 from tests.cli.small_project import TRAIN, Tunewright
 
 from tunewright.cli._errors import Misuse
-from tunewright.cli._options import anchored, find_project, plain_name
+from tunewright.cli._options import anchor, find_project, plain_name
 from tunewright.design import presets as defaults
 from tunewright.design.round_file import read_round
 
@@ -212,8 +212,8 @@ def test_every_problem_of_a_file_at_once(tunewright: Tunewright, project: Path) 
 
 def test_a_store_is_relative_to_the_file_that_names_it() -> None:
     folder = Path("/home/me")
-    assert anchored("postgresql://host/db", folder) == "postgresql://host/db"
-    assert anchored("/data/t.db", folder) == "/data/t.db"
+    assert anchor("postgresql://host/db", folder) == "postgresql://host/db"
+    assert anchor("/data/t.db", folder) == "/data/t.db"
     with pytest.raises(Misuse):
         plain_name("a\\b")
 

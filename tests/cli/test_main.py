@@ -9,7 +9,7 @@ from tests.cli.small_project import TRAIN, Tunewright
 from typer.testing import CliRunner
 
 from tunewright import __version__
-from tunewright.cli._verbs import FAMILIES, loaded
+from tunewright.cli._verbs import FAMILIES, load_verb
 from tunewright.cli.main import app
 
 VERBS = {verb.name: verb for verbs in FAMILIES.values() for verb in verbs}
@@ -29,7 +29,7 @@ def test_every_verb_explains_itself_as_the_table_does(name: str) -> None:
     answer = CliRunner().invoke(app, [name, "--help"])
     assert answer.exit_code == 0
     assert "Usage: " in answer.output
-    written = (loaded(VERBS[name]).help or "").partition("\n\n")[0]
+    written = (load_verb(VERBS[name]).help or "").partition("\n\n")[0]
     assert " ".join(written.split()) == VERBS[name].help
 
 

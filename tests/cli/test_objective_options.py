@@ -8,7 +8,7 @@ from tests.cli.small_project import ROUND, Tunewright
 from tests.recorded import results
 
 from tunewright.cli._errors import Misuse
-from tunewright.cli._options import judged_by, nearest_first
+from tunewright.cli._options import nearest_first, with_objective_options
 from tunewright.design.objective import minimize
 
 # the metrics disagree: a high rate is quick and ends badly, a low one is slow and accurate
@@ -153,9 +153,9 @@ def test_constraints_stay_with_the_round() -> None:
     bounded = results().with_objective(
         minimize("valid_error", subject_to={"valid_error": ("<=", 0.5)})
     )
-    last = judged_by(bounded, None, None, "last", aloud=False)
+    last = with_objective_options(bounded, None, None, "last", aloud=False)
     assert last.objective == minimize("valid_error", "last", {"valid_error": ("<=", 0.5)})
-    assert judged_by(bounded, "valid_error", None, None) is bounded
+    assert with_objective_options(bounded, "valid_error", None, None) is bounded
     with pytest.raises(Misuse, match="--minimize loss: no trial of weight_decay has logged it"):
-        judged_by(bounded, "loss", None, None)
+        with_objective_options(bounded, "loss", None, None)
     assert nearest_first("loss", ("accuracy", "Loss/valid")) == ["Loss/valid", "accuracy"]

@@ -44,10 +44,10 @@ def test_a_workload_refuses_a_sink_before_it_trains() -> None:
 
 def test_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    assert Sink("mlflow").placed(tmp_path).where == str(tmp_path / "mlruns")
+    assert Sink("mlflow").with_address(tmp_path).where == str(tmp_path / "mlruns")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://here:5000")
-    assert Sink("mlflow").placed(tmp_path).where == "http://here:5000"
-    assert Sink("wandb", "a").placed(tmp_path).where == str(tmp_path / "a")
+    assert Sink("mlflow").with_address(tmp_path).where == "http://here:5000"
+    assert Sink("wandb", "a").with_address(tmp_path).where == str(tmp_path / "a")
     assert Sink("wandb", "a").mark != Sink("wandb", "b").mark
 
 

@@ -22,31 +22,31 @@ from tunewright.execution.command_syntax import Booleans
 )
 def test_a_pair_of_words(spelling, passed) -> None:
     own = command("p --amp={amp}", booleans=spelling)
-    assert tuple(own.filled({"amp": value}, {})[1] for value in (True, False)) == passed
+    assert tuple(own.fill({"amp": value}, {})[1] for value in (True, False)) == passed
 
 
 @pytest.mark.parametrize("spelling", ["flag", {"amp": "flag"}])
 @pytest.mark.parametrize("template", ["p --amp={amp} end", "p --amp {amp} end"])
 def test_a_flag_is_there_or_not(spelling, template: str) -> None:
     own = command(template, booleans=spelling)
-    assert own.filled({"amp": True}, {}) == ["p", "--amp", "end"]
-    assert own.filled({"amp": False}, {}) == ["p", "end"]
+    assert own.fill({"amp": True}, {}) == ["p", "--amp", "end"]
+    assert own.fill({"amp": False}, {}) == ["p", "end"]
 
 
 def test_two_flags_of_one_value_are_a_pair() -> None:
     own = command("p {amp}", booleans={"amp": "--amp/--no-amp"})
-    assert own.filled({"amp": False}, {}) == ["p", "--no-amp"]
+    assert own.fill({"amp": False}, {}) == ["p", "--no-amp"]
 
 
 def test_only_booleans_are_spelled() -> None:
     own = command("p --n={n} --text={text} --none={none}", booleans="True/False")
-    filled = own.filled({"n": 1, "text": "true", "none": None}, {})
+    filled = own.fill({"n": 1, "text": "true", "none": None}, {})
     assert filled == ["p", "--n=1", "--text=true", "--none=null"]
 
 
 def test_overrides_are_spelled_too() -> None:
     own = command("p {overrides}", booleans="True/False")
-    assert own.filled({"amp": True}, {}) == ["p", "amp=True"]
+    assert own.fill({"amp": True}, {}) == ["p", "amp=True"]
 
 
 @pytest.mark.parametrize("spelling", ["python", "", "/".join("abc"), "yes/yes", 3])
@@ -69,7 +69,7 @@ def test_a_flag_needs_its_name() -> None:
         command("p {amp}", booleans={"amp": "flag"})
     assert codes(refused.value) == ["command.flag_without_name"]
     with pytest.raises(WorkloadError) as late:
-        command("p {amp}", booleans="flag").filled({"amp": True}, {})
+        command("p {amp}", booleans="flag").fill({"amp": True}, {})
     assert codes(late.value) == ["command.flag_without_name"]
 
 

@@ -32,45 +32,45 @@ FACTS = {"seed": 7, "folder": "/a b", "start_step": 0, "devices": "0,1", "port":
 
 def test_the_template_is_split_first_and_filled_then() -> None:
     words = command("""prog --note={note} 'two words' {run.folder}/x""")
-    filled = words.filled({"note": "a; rm -rf / 'quoted'"}, FACTS)
+    filled = words.fill({"note": "a; rm -rf / 'quoted'"}, FACTS)
     assert filled == ["prog", "--note=a; rm -rf / 'quoted'", "two words", "/a b/x"]
 
 
 @given(values.filter(lambda value: value != ""))
 def test_no_value_can_become_two_words(value: object) -> None:
     shown = text(value)  # type: ignore[arg-type]
-    assert command("prog {x}").filled({"x": value}, FACTS) == ["prog", shown]  # type: ignore[dict-item]
+    assert command("prog {x}").fill({"x": value}, FACTS) == ["prog", shown]  # type: ignore[dict-item]
 
 
 def test_all_facts_are_known() -> None:
     template = "p {run.seed} {run.folder} {run.start_step} {run.devices} {run.port} {config}"
-    filled = command(template).filled({}, FACTS, "c.json")
+    filled = command(template).fill({}, FACTS, "c.json")
     assert filled == ["p", "7", "/a b", "0", "0,1", "4321", "c.json"]
 
 
 def test_eval_every_needs_the_number_of_steps() -> None:
     template = command("p --every={run.eval_every}")
-    assert template.filled({}, {**FACTS, "eval_every": 5}) == ["p", "--every=5"]
+    assert template.fill({}, {**FACTS, "eval_every": 5}) == ["p", "--every=5"]
     with pytest.raises(WorkloadError, match="the number of steps is not known"):
-        template.filled({}, FACTS)
+        template.fill({}, FACTS)
 
 
 def test_what_is_not_active_is_left_out_with_its_flag() -> None:
     template = command("p --lr={lr} --momentum={momentum} --beta {beta} -v {x}{y} end")
-    assert template.filled({"lr": 0.1, "x": 1, "y": 2}, FACTS) == [
+    assert template.fill({"lr": 0.1, "x": 1, "y": 2}, FACTS) == [
         "p",
         "--lr=0.1",
         "-v",
         "12",
         "end",
     ]
-    assert template.filled({"lr": 0.1, "beta": 0.9, "momentum": 0.5}, FACTS) == [
+    assert template.fill({"lr": 0.1, "beta": 0.9, "momentum": 0.5}, FACTS) == [
         *("p", "--lr=0.1", "--momentum=0.5", "--beta", "0.9", "end")
     ]
 
 
 def test_braces_can_be_written() -> None:
-    assert command("p {{{x}}} '{{}}'").filled({"x": 1}, FACTS) == ["p", "{1}", "{}"]
+    assert command("p {{{x}}} '{{}}'").fill({"x": 1}, FACTS) == ["p", "{1}", "{}"]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_overrides_are_hydras() -> None:
 @pytest.mark.beyond_core
 def test_no_shell_is_involved() -> None:
     program = "import sys; print(sys.argv[1])"
-    words = command(f'{sys.executable} -c "{program}" {{x}}').filled({"x": "$(echo no) `no` *"}, {})
+    words = command(f'{sys.executable} -c "{program}" {{x}}').fill({"x": "$(echo no) `no` *"}, {})
     answer = subprocess.run(words, capture_output=True, text=True, check=True)
     assert answer.stdout == "$(echo no) `no` *\n"
 
@@ -147,7 +147,7 @@ def test_defaults_stand_in_the_template_or_beside_it() -> None:
     own = command("p --lr={lr=1e-3} --opt={opt=adam} --amp={amp}", defaults={"amp": True})
     assert own.default_values == {"lr": 0.001, "opt": "adam", "amp": True}
     assert own.hyperparameters == ("lr", "opt", "amp")
-    assert own.filled({"lr": 0.1, "opt": "sgd", "amp": False}, FACTS) == [
+    assert own.fill({"lr": 0.1, "opt": "sgd", "amp": False}, FACTS) == [
         *("p", "--lr=0.1", "--opt=sgd", "--amp=false")
     ]
     assert Workload(own, minimize("x")).accepts.required == frozenset()

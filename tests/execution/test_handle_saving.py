@@ -67,11 +67,11 @@ def test_the_last_two_snapshots_stay(tmp_path: Path) -> None:
     run, _ = handle(tmp_path)
     for step in run.steps(5):
         run.save({"step": step})
-    assert [kept.step for kept in snapshot.listed(tmp_path / FOLDER)] == [5, 4]
+    assert [kept.step for kept in snapshot.list_snapshots(tmp_path / FOLDER)] == [5, 4]
 
 
 def kept_steps(folder: Path) -> list[int]:
-    return [kept.step for kept in snapshot.listed(folder / FOLDER)]
+    return [kept.step for kept in snapshot.list_snapshots(folder / FOLDER)]
 
 
 @pytest.mark.parametrize("saves_first", [False, True])
@@ -117,7 +117,7 @@ def test_what_a_later_attempt_does_not_build_on_is_not_its_best(tmp_path: Path) 
         run.log(step, valid_error=0.5)
         run.save({}, step=step)
     assert {4, 5, 6} & set(kept_steps(tmp_path)) == {5, 6}
-    assert not {s.step for s in snapshot.listed(tmp_path / FOLDER) if s.attempt == 1}
+    assert not {s.step for s in snapshot.list_snapshots(tmp_path / FOLDER) if s.attempt == 1}
 
 
 def test_without_the_objective_only_the_last_two_stay(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def saved(ledger, account, *steps):
 
 
 def steps_in(folder):
-    return [found.step for found in snapshot.listed(folder)]
+    return [found.step for found in snapshot.list_snapshots(folder)]
 
 
 def test_a_snapshot_is_committed_soon_with_the_points_before_it(desk):

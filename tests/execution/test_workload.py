@@ -39,7 +39,7 @@ def test_the_signature_is_the_list_of_hyperparameters() -> None:
     assert accepts.required == {"learning_rate"}
     assert accepts.defaults == {"layers": 1}  # an object is no value to record
     assert not accepts.takes_anything
-    assert accepts.needed(["learning_rate"]) == {"learning_rate"}
+    assert accepts.names_needed(["learning_rate"]) == {"learning_rate"}
 
 
 def test_other_callables_are_taken_too() -> None:
@@ -53,8 +53,8 @@ def test_a_command_takes_its_fields() -> None:
     own = Workload(command("p {lr} {momentum} {run.seed}"), OBJECTIVE)
     assert own.accepts.names == own.accepts.required == {"lr", "momentum"}
     # a round that gives momentum only under one optimizer is fine; one that never does is not
-    assert own.accepts.needed(["lr", "momentum"]) == frozenset()
-    assert own.accepts.needed(["lr"]) == {"momentum"}
+    assert own.accepts.names_needed(["lr", "momentum"]) == frozenset()
+    assert own.accepts.names_needed(["lr"]) == {"momentum"}
     assert Workload(command("p {overrides}"), OBJECTIVE).accepts.takes_anything
     assert own.name == "p {lr} {momentum} {run.seed}"
 

@@ -13,7 +13,7 @@ import httpx
 from tests.ui.small_world import NAME, fill
 
 from tunewright.store.store import Store
-from tunewright.ui.serve import Served, served
+from tunewright.ui.serve import Served, serve_in_thread
 
 SECRET = "the secret of this machine"
 ROUND = f"/api/round/{NAME}"
@@ -35,7 +35,7 @@ def filled(store_url: str, tmp_path: Path) -> Path:
 @contextlib.contextmanager
 def acting(store_url: str) -> Iterator[tuple[httpx.Client, dict[str, str], Served]]:
     """A browser that has the cookie of a server which permits notes and stops; its headers."""
-    with served(store_url, allow=["actions"]) as about:
+    with serve_in_thread(store_url, allow=["actions"]) as about:
         base = about.url.split("/?")[0]
         with httpx.Client(base_url=base, follow_redirects=True, timeout=60) as client:
             assert client.get(about.url).status_code == 200

@@ -67,7 +67,7 @@ def test_case_21_torn_file(tmp_path, tear, repetition):
         kill(process.pid)
         process.wait()
         folder = next(tmp_path.glob("trials/r*/t000000/snapshots"))
-        newest, older = snapshot.listed(folder)[:2]
+        newest, older = snapshot.list_snapshots(folder)[:2]
         victim = newest.path / "tree.json"
         data = bytearray(victim.read_bytes())
         if tear == "flip":

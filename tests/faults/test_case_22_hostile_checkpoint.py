@@ -68,7 +68,7 @@ def test_case_22_in_mid_round(tmp_path):
         round.wait_for_step(0, 3)
         kill(process.pid)
         process.wait()
-        for saved in snapshot.listed(next(tmp_path.glob("trials/r*/t000000/snapshots"))):
+        for saved in snapshot.list_snapshots(next(tmp_path.glob("trials/r*/t000000/snapshots"))):
             spoil(saved.path, "tensors.safetensors", pickle.dumps(Bomb(str(mark))))
         round.finish()
         (trial,) = round.results().trials

@@ -12,7 +12,7 @@ from tests.ui.small_world import NAME
 
 import tunewright as tw
 from tunewright.store.store import Store
-from tunewright.ui.serve import served
+from tunewright.ui.serve import serve_in_thread
 
 CHANGES = {
     f"{ROUND}/note": {"text": "changed"},
@@ -121,7 +121,7 @@ def test_case_40_reading_changes_nothing(store: str) -> None:
 
 def test_case_40_without_permission_there_is_nothing_to_call(store: str) -> None:
     before = everything(store)
-    with served(store) as about:
+    with serve_in_thread(store) as about:
         own = {"origin": about.url.rstrip("/"), "content-type": "application/json"}
         for path, body in {**CHANGES, "/api/run": {"round": NAME}}.items():
             answer = httpx.post(about.url.rstrip("/") + path, json=body, headers=own)

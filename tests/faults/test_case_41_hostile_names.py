@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 import tunewright as tw
-from tunewright.ui.serve import served
+from tunewright.ui.serve import serve_in_thread
 
 NAMES = (
     "<script>alert(1)</script>",
@@ -69,7 +69,7 @@ def at(name: str) -> str:
 def test_case_41_a_hostile_name(tmp_path: Path, name: str) -> None:
     store = str(tmp_path / "tuning.db")
     results = filled(store, tmp_path / "trials", name)
-    with served(store) as about, httpx.Client(base_url=about.url, timeout=60) as client:
+    with serve_in_thread(store) as about, httpx.Client(base_url=about.url, timeout=60) as client:
         answers = {
             path: client.get(path)
             for path in (
@@ -96,7 +96,10 @@ def test_case_41_a_hostile_name(tmp_path: Path, name: str) -> None:
 def test_case_41_on_either_store(store_url: str, tmp_path: Path) -> None:
     results = filled(store_url, tmp_path / "trials", NAMES[0])
     metric = quote(METRIC, safe="")
-    with served(store_url) as about, httpx.Client(base_url=about.url, timeout=60) as client:
+    with (
+        serve_in_thread(store_url) as about,
+        httpx.Client(base_url=about.url, timeout=60) as client,
+    ):
         rows = client.get(f"{at(NAMES[0])}/rows?trial=0&trial=1").json()
         for row in rows:
             trial = results.trial(row["number"])
@@ -111,7 +114,7 @@ def test_case_41_on_either_store(store_url: str, tmp_path: Path) -> None:
 def test_case_41_names_that_are_not_there(tmp_path: Path, name: str) -> None:
     store = str(tmp_path / "tuning.db")
     filled(store, tmp_path / "trials", "plain")
-    with served(store) as about, httpx.Client(base_url=about.url) as client:
+    with serve_in_thread(store) as about, httpx.Client(base_url=about.url) as client:
         sent = name if name.startswith("%") else quote(name, safe="")
         answer = client.get(f"/api/round/{sent}")
         assert answer.status_code == 404
@@ -122,7 +125,7 @@ def test_case_41_numbers_that_are_none(tmp_path: Path) -> None:
     """NaN and infinities are null in JSON, and no number in an address is too large."""
     store = str(tmp_path / "tuning.db")
     filled(store, tmp_path / "trials", "plain")
-    with served(store) as about, httpx.Client(base_url=about.url) as client:
+    with serve_in_thread(store) as about, httpx.Client(base_url=about.url) as client:
         for query in ("trial=-1", "trial=1e9", "trial=٣", f"trial={10**30}", "trial=²", "key=x"):
             for what in ("rows", "table", "curves"):
                 assert client.get(f"{at('plain')}/{what}?{query}").status_code == 200

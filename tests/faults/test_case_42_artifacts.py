@@ -13,14 +13,14 @@ from tests.faults.dashboard import ROUND, SECRET, filled
 from tests.ui.test_files import TRAVERSALS
 
 from tunewright.store.store import Store
-from tunewright.ui.serve import served
+from tunewright.ui.serve import serve_in_thread
 
 FILE = f"{ROUND}/trial/0/file"
 
 
 def test_case_42_an_artifact_is_an_attachment(store_url: str, tmp_path: Path) -> None:
     filled(store_url, tmp_path)
-    with served(store_url) as about, httpx.Client(base_url=about.url) as client:
+    with serve_in_thread(store_url) as about, httpx.Client(base_url=about.url) as client:
         listed = client.get(f"{ROUND}/trial/0").json()["files"]
         assert {"model.html", "log.1.txt"} <= {one["path"] for one in listed}
         answer = client.get(FILE, params={"path": "model.html"})
@@ -39,7 +39,7 @@ def test_case_42_a_name_that_would_end_the_header(store_url: str, tmp_path: Path
     folder = filled(store_url, tmp_path)
     name = 'a"; filename="x.html\r\nSet-Cookie: x=1'
     (folder / name).write_text("x")
-    with served(store_url) as about, httpx.Client(base_url=about.url) as client:
+    with serve_in_thread(store_url) as about, httpx.Client(base_url=about.url) as client:
         answer = client.get(FILE, params={"path": name})
         assert answer.status_code == 200 and "set-cookie" not in answer.headers
         assert '"' not in answer.headers["content-disposition"]
@@ -59,7 +59,7 @@ def test_case_42_no_spelling_leads_outside(store_url: str, tmp_path: Path) -> No
     depth = "../" * 12
     paths = {*TRAVERSALS, f"{depth}{tmp_path}/secret.txt", str(tmp_path / "secret.txt")}
     bases = (f"{FILE}?path=", "/static/", "/static/vendor/", "/", f"{ROUND}/trial/0/", "/api/")
-    with served(store_url) as about, httpx.Client(base_url=about.url) as client:
+    with serve_in_thread(store_url) as about, httpx.Client(base_url=about.url) as client:
         port = httpx.URL(about.url).port
         for path in paths:
             for spelled in spellings(path):
@@ -93,7 +93,7 @@ def test_case_42_a_store_that_names_other_folders(
     filled(store_url, tmp_path)
     with Store.open(store_url) as store, store._database.writing() as connection:
         connection.execute(text("UPDATE trial SET folder = :f WHERE number = 0"), {"f": folder})
-    with served(store_url) as about, httpx.Client(base_url=about.url) as client:
+    with serve_in_thread(store_url) as about, httpx.Client(base_url=about.url) as client:
         for path in ("etc/passwd", "passwd", "secret.txt"):
             answer = client.get(FILE, params={"path": path})
             assert answer.status_code != 200 and b"root:" not in answer.content
@@ -108,7 +108,7 @@ def test_case_42_a_folder_of_another_store(store_url: str, tmp_path: Path) -> No
     with Store.open(store_url) as store, store._database.writing() as connection:
         connection.execute(text("UPDATE round SET folder = :f"), {"f": str(other)})
         connection.execute(text("UPDATE trial SET folder = 'a' WHERE number = 0"))
-    with served(store_url) as about, httpx.Client(base_url=about.url) as client:
+    with serve_in_thread(store_url) as about, httpx.Client(base_url=about.url) as client:
         asked = {"path": "secret.txt"}
         assert client.get(FILE, params=asked).status_code == 404, "it carries no mark"
         (other / "store.json").write_text(json.dumps({"store": "another"}))

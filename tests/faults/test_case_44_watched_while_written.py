@@ -13,7 +13,7 @@ from tests.faults.watched_round import NAME, OBJECTIVE, a_round, work
 
 import tunewright as tw
 from tunewright.store.store import Store
-from tunewright.ui.serve import served
+from tunewright.ui.serve import serve_in_thread
 
 SPAWN = multiprocessing.get_context("spawn")
 WORKERS, TRIALS, PAGES = 16, 96, 3
@@ -49,7 +49,7 @@ def test_case_44(store_url: str, tmp_path: Path) -> None:
     start, answers = SPAWN.Event(), SPAWN.Queue()
     given = (store_url, TRIALS, start, answers)
     workers = [SPAWN.Process(target=work, args=given) for _ in range(WORKERS)]
-    with served(store_url) as about:
+    with serve_in_thread(store_url) as about:
         pages = [Page(about.url) for _ in range(PAGES)]
         for one in (*workers, *pages):
             one.start()
@@ -74,7 +74,7 @@ def test_case_44_a_page_that_stops_reading(store_url: str, tmp_path: Path) -> No
     """An open stream that nobody reads holds no worker back, and no transaction open."""
     with (
         tw.open_round(a_round(TRIALS), OBJECTIVE, store=store_url) as session,
-        served(store_url) as about,
+        serve_in_thread(store_url) as about,
         httpx.Client(base_url=about.url, timeout=60) as client,
         client.stream("GET", f"/api/round/{NAME}/events", params={"cursor": "x"}) as events,
     ):

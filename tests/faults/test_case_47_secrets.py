@@ -17,7 +17,7 @@ from tunewright.cli.main import app
 from tunewright.errors import StoreError
 from tunewright.execution.run import supervise
 from tunewright.store import backup, provenance
-from tunewright.store.address import masked, masked_words, parse
+from tunewright.store.address import mask, mask_words, parse
 
 PASSWORD = "hunter2/x:y"
 
@@ -38,9 +38,9 @@ PASSWORD = "hunter2/x:y"
 )
 def test_case_47_no_message_has_the_password_of_an_address(address):
     given = address.format("hunter2")
-    assert "hunter2" not in masked(given)
+    assert "hunter2" not in mask(given)
     try:
-        shown = parse(given).shown
+        shown = parse(given).masked
     except StoreError as error:
         shown = str(error)
     assert "hunter2" not in shown
@@ -55,7 +55,7 @@ def test_case_47_the_command_line_is_recorded_without_secrets(tmp_path, monkeypa
     told = provenance.capture(folder=tmp_path).command
     assert PASSWORD not in told and "hunter2" not in told
     assert "--max_tokens=12" in told and told.endswith("--pad-token x")
-    assert masked_words(["--password"]) == ["--password"]
+    assert mask_words(["--password"]) == ["--password"]
 
 
 def test_case_47_uncommitted_changes_of_secret_files_are_left_out(tmp_path):

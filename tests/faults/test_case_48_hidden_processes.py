@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tunewright.store import leases
-from tunewright.store.leases import gone, this_process
+from tunewright.store.leases import has_ended, this_process
 
 HERE = replace(this_process(), pid=2**22 - 7, started="12345")
 
@@ -25,9 +25,9 @@ def test_case_48(monkeypatch, answer, ended):
 
     monkeypatch.setattr(os, "kill", kill)
     monkeypatch.setattr(leases, "_stat", lambda pid: [])
-    assert gone(HERE) is ended
+    assert has_ended(HERE) is ended
 
 
 def test_case_48_a_clone_of_this_machine_is_another_one():
-    assert gone(HERE), "there is no such process here"
-    assert not gone(replace(HERE, host="clone")), "and on the clone nobody knows"
+    assert has_ended(HERE), "there is no such process here"
+    assert not has_ended(replace(HERE, host="clone")), "and on the clone nobody knows"

@@ -126,7 +126,7 @@ def test_case_51_a_manifest_of_wrong_types_is_skipped(tmp_path, files):
     (bad.path / "manifest.json").write_text(json.dumps({**manifest, "files": files}))
     found = snapshot.latest(tmp_path)
     assert found is not None and found.path == good.path and len(found.skipped) == 1
-    assert [one.path for one in snapshot.listed(tmp_path)] == [good.path]
+    assert [one.path for one in snapshot.list_snapshots(tmp_path)] == [good.path]
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ def test_case_58_snapshot_folders(tmp_path):
         data = sources[path]
         path.write_bytes((plain if path.suffix == ".json" else altered)(data, chance))
         try:
-            assert all(one.path.is_dir() for one in snapshot.listed(folder))
+            assert all(one.path.is_dir() for one in snapshot.list_snapshots(folder))
             found = snapshot.latest(folder)
             assert found is not None, "the one before it is whole"
             snapshot.load(found)

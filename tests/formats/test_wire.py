@@ -8,14 +8,14 @@ import pytest
 from tests.importers.event_writer import block, double, single, whole
 
 from tunewright.errors import Unreadable
-from tunewright.formats.wire import fields, inside, number, signed, text
+from tunewright.formats.wire import fields, inside, number, text, to_signed
 
 
 def test_every_kind_of_field() -> None:
     data = whole(1, 300) + block(2, "name") + single(3, 0.5) + double(4, 0.1) + whole(5, -1)
     found = dict(fields(data))
-    assert (signed(found[1]), text(found[2]), number(found[3])) == (300, "name", 0.5)
-    assert (number(found[4]), signed(found[5]), inside(found[2])) == (0.1, -1, b"name")
+    assert (to_signed(found[1]), text(found[2]), number(found[3])) == (300, "name", 0.5)
+    assert (number(found[4]), to_signed(found[5]), inside(found[2])) == (0.1, -1, b"name")
 
 
 @pytest.mark.parametrize(

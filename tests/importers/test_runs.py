@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tunewright.errors import NotFound, Unreadable
-from tunewright.importers.runs import recorded_runs, source_of, table_runs
+from tunewright.importers.runs import read_runs, source_of, table_runs
 
 
 def test_json_lines_with_one_metric_to_a_line(tmp_path: Path) -> None:
@@ -17,7 +17,7 @@ def test_json_lines_with_one_metric_to_a_line(tmp_path: Path) -> None:
     rows = [{"step": k, "train/loss": 1 / k} for k in range(1, 4)]
     rows += [{"step": 3, "val/loss": 0.5}]
     path.write_text("\n".join(map(json.dumps, rows)) + '\n{"step": 4, "tra')
-    (run,) = recorded_runs(path)
+    (run,) = read_runs(path)
     assert run.points["train/loss"] == ([1, 2, 3], [1.0, 0.5, 1 / 3])
     assert run.points["val/loss"] == ([3], [0.5])
 
@@ -42,7 +42,7 @@ def test_mlflow_runs_that_still_run(tmp_path: Path) -> None:
     (run / "meta.yaml").write_text("run_name: first\nstatus: 1\nlifecycle_stage: active\n")
     (run / "metrics" / "val_loss").write_text("1 0.5 1\n2 0.4 2\n")
     assert source_of(root) == "mlflow"
-    (found,) = recorded_runs(root)
+    (found,) = read_runs(root)
     assert (found.name, found.state) == ("first", "running")
     assert found.points["val_loss"] == ([1, 2], [0.5, 0.4])
 
@@ -56,23 +56,23 @@ def test_trackio(tmp_path: Path) -> None:
             row = (step, "2026-01-01", "r", step, json.dumps({"loss": 1 / step}))
             database.execute("INSERT INTO metrics VALUES (?, ?, ?, ?, ?)", row)
     assert source_of(path) == "trackio"
-    (found,) = recorded_runs(path)
+    (found,) = read_runs(path)
     assert found.points["loss"] == ([1, 2], [1.0, 0.5])
 
 
 def test_a_folder_of_tables(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.csv").write_text("step,loss\n1,2\n2,1\n")
-    assert [run.name for run in recorded_runs(tmp_path)] == ["one", "two"]
+    assert [run.name for run in read_runs(tmp_path)] == ["one", "two"]
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound) as refused:
-        recorded_runs(tmp_path)
+        read_runs(tmp_path)
     assert refused.value.code == "importers.no_runs"
     (tmp_path / "x.db").write_text("text")
     with pytest.raises(NotFound):
-        recorded_runs(tmp_path / "x.db")
+        read_runs(tmp_path / "x.db")
     (tmp_path / "bad.jsonl").write_text("{]\n{}\n")
     with pytest.raises(Unreadable):
-        recorded_runs(tmp_path / "bad.jsonl")
+        read_runs(tmp_path / "bad.jsonl")

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from tunewright.errors import WorkloadError
-from tunewright.integrations._library import any_rank, from_all_ranks, library, measured
+from tunewright.integrations._library import any_rank, from_all_ranks, library, numbers_in
 from tunewright.measured import Measured
 
 
 def test_only_numbers_are_measured() -> None:
     given = {"loss": np.float32(0.5), "n": 3, "note": "a", "flag": True, "many": np.zeros(2)}
-    assert measured({**given, "step": 9, "none": None}) == {"loss": np.float32(0.5), "n": 3}
-    assert measured(None) == {}
+    assert numbers_in({**given, "step": 9, "none": None}) == {"loss": np.float32(0.5), "n": 3}
+    assert numbers_in(None) == {}
 
 
 def test_a_standard_error_logged_beside_a_metric_is_its_uncertainty() -> None:
-    found = measured({"acc": 0.5, "acc_stderr": 0.1, "loss": 1.0, "loss_sd": -1.0})
+    found = numbers_in({"acc": 0.5, "acc_stderr": 0.1, "loss": 1.0, "loss_sd": -1.0})
     assert found["acc"] == Measured(0.5, sd=0.1) and found["acc_stderr"] == 0.1
     assert found["loss"] == 1.0, "no standard deviation is negative"
-    assert measured({"acc": Measured(0.5, sd=0.1, n=9)}) == {"acc": Measured(0.5, sd=0.1, n=9)}
+    assert numbers_in({"acc": Measured(0.5, sd=0.1, n=9)}) == {"acc": Measured(0.5, sd=0.1, n=9)}
 
 
 def test_a_library_that_is_missing_is_named() -> None:

@@ -28,8 +28,8 @@ def history(kind: str, noises: str, count: int, seed: int) -> History:
     if kind == "fresh":
         earlier = noise(noises, (count, 5), seed + 900)
         drift = np.exp(0.25 * np.random.default_rng(seed + 901).standard_normal(count))
-        return History.measured(drift * earlier.std(axis=1, ddof=1), 4)
-    return History.measured(np.full(count, 0.5 if kind == "half" else 2.0), 4)
+        return History.from_repeats(drift * earlier.std(axis=1, ddof=1), 4)
+    return History.from_repeats(np.full(count, 0.5 if kind == "half" else 2.0), 4)
 
 
 def arms(kind: str, count: int, runs: int, effect: float, seed: int, ratio: float = 1.0):
@@ -97,7 +97,7 @@ def one_run_rates(
     b, a = arms(kind, count, 1, effect, seed)
     earlier = noise(kind, (count, freedom + 1), seed + 900).std(axis=1, ddof=1)
     earlier = earlier * np.exp(drift * np.random.default_rng(seed + 901).standard_normal(count))
-    sure = gain(b, a, History.measured(earlier, freedom)).probability()
+    sure = gain(b, a, History.from_repeats(earlier, freedom)).probability()
     plan = fixed(1)
     shares = [float((sure >= plan.threshold(c, not_worse=False)).mean()) for c in CLAIMS]
     return Rates((shares[0], shares[1]), (1, 1))
@@ -110,7 +110,7 @@ def paired_rates(share: float, splits: int, effect: float, count: int, seed: int
     own = np.sqrt(1 - share) * random.standard_normal((2, count, splits))
     earlier = np.sqrt(1 - share) * random.standard_normal((count, 5)).std(axis=1, ddof=1)
     b, a = effect + common + own[0], common + own[1]
-    sure = paired_gain(b - a, History.measured(earlier, 4)).probability()
+    sure = paired_gain(b - a, History.from_repeats(earlier, 4)).probability()
     plan = fixed(splits)
     shares = [float((sure >= plan.threshold(c, not_worse=False)).mean()) for c in CLAIMS]
     return Rates((shares[0], shares[1]), (splits, splits))

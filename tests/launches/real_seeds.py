@@ -73,4 +73,4 @@ def history_without(found: dict[str, np.ndarray], label: str, near: bool) -> His
     if not freedom:
         return NOTHING
     squares = sum(float(np.square(values - values.mean()).sum()) for values in others)
-    return History.measured(np.sqrt(squares / freedom), freedom)
+    return History.from_repeats(np.sqrt(squares / freedom), freedom)

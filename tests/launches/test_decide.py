@@ -139,7 +139,7 @@ def test_too_few_or_unbalanced_runs_are_not_judged():
     two = of(HIGH[:2], LOW[:2])
     assert (two.verdict, two.runs_needed) == ("undecided", 1)
     assert two.probability is not None
-    assert of(HIGH[:2], LOW[:2], history=History.measured(0.01, 8)).verdict == "launch"
+    assert of(HIGH[:2], LOW[:2], history=History.from_repeats(0.01, 8)).verdict == "launch"
     ten = of(HIGH[:3], LOW * 2)
     assert (ten.verdict, ten.runs_needed) == ("undecided", 7)
     unbalanced = facts(ten.reasons, "launch.unbalanced")
@@ -154,10 +154,10 @@ def test_unequal_arms_get_a_variance_each():
 
 
 def test_a_history_that_the_runs_contradict_is_left_out():
-    fits = of(HIGH, LOW, history=History.measured(0.01, 20))
+    fits = of(HIGH, LOW, history=History.from_repeats(0.01, 20))
     assert not fits.history_dropped
     assert fits.history_sd == 0.01
-    small = of(HIGH, LOW, history=History.measured(0.001, 20))
+    small = of(HIGH, LOW, history=History.from_repeats(0.001, 20))
     assert small.history_dropped
     assert facts(small.caveats, "launch.history_contradicted") == {"sd": 0.001}
     without = of(HIGH, LOW)

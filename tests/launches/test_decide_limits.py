@@ -92,7 +92,7 @@ def test_one_run_each_on_its_own_split_is_not_as_if_drawn() -> None:
         arm(HIGH[:1], splits=(1,)),
         arm(LOW[:1], "baseline", splits=(2,)),
         terms,
-        history=History.declared(0.01),
+        history=History.from_declaration(0.01),
     )
     assert "launch.different_splits" in codes([*found.reasons, *found.caveats])
 

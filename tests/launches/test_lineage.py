@@ -61,13 +61,13 @@ def test_what_is_kept_or_undecided_changes_no_baseline(store):
 def test_how_often_a_pair_was_looked_at_and_how_many_were_tried(store):
     runs = {"candidate_values": [0.1], "baseline_values": [0.2]}
     lineage.keep_launch(store, {"verdict": "keep", **runs}, NEW, OLD)
-    assert lineage.looked(store, NEW, OLD) == 1
-    assert lineage.looked(store, OLD, NEW) == 0
-    assert lineage.tried(store, NEW, OLD) == 0
-    assert lineage.tried(store, replace(NEW, trial=5), OLD) == 1
-    assert lineage.tried(store, replace(NEW, round="width"), OLD) == 0
+    assert lineage.count_looks(store, NEW, OLD) == 1
+    assert lineage.count_looks(store, OLD, NEW) == 0
+    assert lineage.count_rivals(store, NEW, OLD) == 0
+    assert lineage.count_rivals(store, replace(NEW, trial=5), OLD) == 1
+    assert lineage.count_rivals(store, replace(NEW, round="width"), OLD) == 0
     lineage.keep_launch(store, {"verdict": "undecided"}, NEW, OLD)  # forbidden: nothing was run
-    assert lineage.looked(store, NEW, OLD) == 1
+    assert lineage.count_looks(store, NEW, OLD) == 1
 
 
 def test_a_place_says_where_it_is():
@@ -77,7 +77,7 @@ def test_a_place_says_where_it_is():
 def test_splits_and_repeats_are_looks_at_different_runs(store):
     runs = {"verdict": "keep", "candidate_values": [1.0], "baseline_values": [1.0]}
     lineage.keep_launch(store, {**runs, "method": "pooled"}, NEW, OLD)
-    assert lineage.looked(store, NEW, OLD) == 1
-    assert lineage.looked(store, NEW, OLD, by_split=True) == 0
+    assert lineage.count_looks(store, NEW, OLD) == 1
+    assert lineage.count_looks(store, NEW, OLD, by_split=True) == 0
     lineage.keep_launch(store, {**runs, "method": lineage.BY_SPLIT}, NEW, OLD)
-    assert lineage.looked(store, NEW, OLD, by_split=True) == 1
+    assert lineage.count_looks(store, NEW, OLD, by_split=True) == 1

@@ -109,6 +109,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @example(("propose_round", {"name": "x", "goal": "a\ud800", "nuisance": {"rate": [1, 2]}}))
 @example(("propose_round", {"name": "x", "goal": "a", "nuisance": {"rate\x00": [1, 2]}}))
 @example(("propose_round", {"name": "x", "goal": "a", "fixed": {"rate": float("nan")}}))
+@example(("diagnose", {"path": "\u00e9" * 200}))
 @given(calls())
 def test_no_call_trains_leaves_the_project_or_fails_unforeseen(
     project: Path, asked: tuple[str, Any]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tunewright.cli._verbs import FAMILIES, loaded
+from tunewright.cli._verbs import FAMILIES, load_verb
 from tunewright.cli.main import main
 from tunewright.messages import Template, en, padded, read_in, zh
 from tunewright.present import terminal as present
@@ -91,7 +91,7 @@ def paragraphs(command: Any) -> Iterator[str]:
 def test_help_is_chinese_below_the_first_line_and_no_entry_is_stale() -> None:
     with read_in("en"):
         verbs = [verb for family in FAMILIES.values() for verb in family]
-        texts = {text for verb in verbs for text in paragraphs(loaded(verb))}
+        texts = {text for verb in verbs for text in paragraphs(load_verb(verb))}
         texts |= {verb.help for verb in verbs} | set(FAMILIES)
     assert set(zh.help.LABELS) | set(zh.help_options.LABELS) <= texts
     assert not {one for one in texts if one and one not in zh.LABELS}

@@ -24,7 +24,7 @@ def test_a_finding_escapes_every_part_and_nests_unescaped_once() -> None:
     page = markup.alone(entry)
     assert "<script" not in page and "&amp;lt;" not in page
     assert page.count("<li>") == 1
-    folded = markup.folded([entry], [("more", [entry]), ("none", [])], "title")
+    folded = markup.with_folds([entry], [("more", [entry]), ("none", [])], "title")
     assert folded.count("<li>") == 2 and folded.count("<details>") == 1
 
 

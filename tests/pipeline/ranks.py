@@ -29,7 +29,7 @@ def answers(world: int) -> tuple[dict, ...]:
     if run is None:
         return _asked(world)
     shared = Path(tempfile.gettempdir(), f"tunewright-ranks-{run}-{world}.pt")
-    with contextlib.closing(FileLock(shared.with_suffix(".lock"))) as lock, lock.held(600):
+    with contextlib.closing(FileLock(shared.with_suffix(".lock"))) as lock, lock.hold(600):
         if not shared.exists():
             torch.save(_asked(world), shared)
     return torch.load(shared, weights_only=True)

@@ -26,7 +26,7 @@ def run(folder: Path, curve: list[float], keep: Keep) -> list[int]:
         keep_best(
             folder, lambda s=step: {"at": s}, step=step, metrics=metrics, keep=keep, final=final
         )
-    return sorted(s.step for s in snapshot.listed(folder))
+    return sorted(s.step for s in snapshot.list_snapshots(folder))
 
 
 @settings(deadline=None, max_examples=40)
@@ -49,7 +49,7 @@ def test_the_kept_set(tmp_path_factory, curve, minimize, best, latest, pinned) -
     expected = {len(curve), *by_value[:best], *(pinned & set(steps))}
     expected |= set(list(steps)[len(curve) - latest :]) if latest else set()
     assert left == sorted(expected)
-    for kept in snapshot.listed(folder):
+    for kept in snapshot.list_snapshots(folder):
         assert snapshot.load(kept) == {"at": kept.step}
 
 
@@ -62,7 +62,7 @@ def test_the_old_one_goes_only_after_the_new_one_is_written(tmp_path: Path) -> N
 
     with pytest.raises(RuntimeError):
         keep_best(tmp_path, breaks, step=2, metrics={"e": 0.1}, keep=keep)
-    assert [s.step for s in snapshot.listed(tmp_path)] == [1]
+    assert [s.step for s in snapshot.list_snapshots(tmp_path)] == [1]
 
 
 def test_what_is_not_kept_is_not_even_built(tmp_path: Path) -> None:
@@ -78,8 +78,8 @@ def test_a_resumed_attempt_replaces_its_own_steps(tmp_path: Path) -> None:
     for step, value in [(1, 0.3), (2, 0.2), (3, 0.1)]:
         keep_best(tmp_path, lambda v=value: v, step=step, metrics={"e": value}, keep=keep)
     keep_best(tmp_path, lambda: "again", step=3, metrics={"e": 0.15}, keep=keep, attempt=2)
-    listed = {s.step: s for s in snapshot.listed(tmp_path)}
-    assert sorted(listed) == [2, 3] and len(snapshot.listed(tmp_path)) == 2
+    listed = {s.step: s for s in snapshot.list_snapshots(tmp_path)}
+    assert sorted(listed) == [2, 3] and len(snapshot.list_snapshots(tmp_path)) == 2
     assert snapshot.load(listed[3]) == "again"
     assert [e.metrics["e"] for e in checkpoint.evaluations(tmp_path)] == [0.3, 0.2, 0.15]
 

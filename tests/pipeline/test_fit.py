@@ -83,7 +83,7 @@ def test_a_run_is_logged_evaluated_and_saved(tmp_path: Path) -> None:
     [(step, state)] = run.saved
     assert step == 27 and state["step"] == 27
     assert sorted(load_predictions(tmp_path / "predictions")) == [10, 20, 30, 40, 50, 60]
-    kept = {s.step for s in snapshot.listed(tmp_path / "checkpoints")}
+    kept = {s.step for s in snapshot.list_snapshots(tmp_path / "checkpoints")}
     assert fitted.selected.step in kept and 60 in kept and len(kept) <= 3
 
 

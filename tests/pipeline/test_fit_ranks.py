@@ -114,8 +114,8 @@ def test_two_processes_train_as_one(alone: dict, two: list, folders: Path) -> No
         assert torch.equal(two[0][name], two[1][name]), name  # the ranks agree bit for bit
         torch.testing.assert_close(two[0][name], alone[name], rtol=1e-4, atol=1e-5, msg=name)
     for kind in ("snapshots", "checkpoints"):
-        one_writer = [s.step for s in snapshot.listed(folders / "two" / kind)]
-        assert one_writer == [s.step for s in snapshot.listed(folders / "one" / kind)]
+        one_writer = [s.step for s in snapshot.list_snapshots(folders / "two" / kind)]
+        assert one_writer == [s.step for s in snapshot.list_snapshots(folders / "one" / kind)]
 
 
 @pytest.mark.slow

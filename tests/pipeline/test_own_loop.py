@@ -34,7 +34,7 @@ class CpuLane(OwnProcess):
         self.stretches += [count for _, count in parts]
         super().replay(*parts, then=then)
 
-    def released(self):
+    def release(self):
         return nullcontext()
 
 

@@ -117,7 +117,7 @@ class CpuLane:
         self.stretches.append(count)
         OwnProcess().replay(*parts, then=then)
 
-    def released(self):
+    def release(self):
         return nullcontext()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tunewright.referee._audit import audited, looks
+from tunewright.referee._audit import audit_changes, looks
 
 MARGIN = 0.25
 
@@ -30,7 +30,7 @@ def removed(loss: float, times: int, most: int) -> float:
 
     kept: Any = [Kept()]
     verdicts = [
-        audited(kept, "new", MARGIN, run, lambda *_: "without", most).removals[0].verdict
+        audit_changes(kept, "new", MARGIN, run, lambda *_: "without", most).removals[0].verdict
         for _ in range(times)
     ]
     return verdicts.count("remove") / times
@@ -49,9 +49,9 @@ def test_more_runs_remove_more_of_what_does_nothing() -> None:
 
 def test_what_does_not_train_without_a_change_keeps_it() -> None:
     kept: Any = [Kept()]
-    found = audited(kept, "new", MARGIN, lambda commit: None, lambda *_: "without")
+    found = audit_changes(kept, "new", MARGIN, lambda commit: None, lambda *_: "without")
     assert found.removals[0].verdict == "keep" and found.commit == "new"
-    found = audited(kept, "new", MARGIN, lambda commit: 1.0, lambda *_: None)
+    found = audit_changes(kept, "new", MARGIN, lambda commit: 1.0, lambda *_: None)
     assert found.removals[0].verdict == "conflict"
 
 

@@ -148,7 +148,7 @@ def test_what_cannot_begin_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Misuse) as refused:
         own.attempt()
     assert refused.value.code == "referee.no_change"
-    with own.lineage.held(), pytest.raises(Busy):
+    with own.lineage.hold(), pytest.raises(Busy):
         own.attempt()
 
 

@@ -6,7 +6,7 @@ from tests.checks.space_worlds import halton
 
 from tunewright.stats.additive import (
     basis,
-    chosen,
+    choose_axes,
     levels,
     line_and_curve,
     normal_scores,
@@ -35,13 +35,13 @@ def test_the_ruling_axis_is_chosen_and_seldom_one_without_effect() -> None:
         scores = normal_scores(
             (units[:, 0] - 0.4) ** 2 + 0.02 * np.random.default_rng(seed).normal(size=24)
         )
-        found = chosen([line_and_curve(own) for own in units.T], scores)
+        found = choose_axes([line_and_curve(own) for own in units.T], scores)
         first += found[:1] == [0]
         wrong += len(found) > 1
     assert first >= 58
     assert wrong <= 8
     noise = [
-        chosen(
+        choose_axes(
             [line_and_curve(own) for own in halton(s, 24, 6).T],
             np.random.default_rng(s).normal(size=24),
         )
@@ -63,7 +63,7 @@ def test_an_axis_that_adds_nothing_or_leaves_no_freedom_has_no_evidence() -> Non
     scores = np.array([0.0, 1.0, 2.0, 3.0])
     assert p_beyond(own, basis(with_ones([own], 4)), scores) == 1.0
     assert p_beyond(levels(np.arange(4.0)), basis(with_ones([], 4)), scores) == 1.0
-    assert len(chosen([levels(np.arange(4.0))], scores)) == 0
+    assert len(choose_axes([levels(np.arange(4.0))], scores)) == 0
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_an_axis_with_as_many_columns_as_trials_allow_is_tested(
     places = np.arange(trials) % (levels_of + 1)
     block = np.eye(levels_of + 1)[places][:, 1:]
     scores = normal_scores(places.astype(float))
-    assert chosen([block], scores) == found
+    assert choose_axes([block], scores) == found

@@ -105,8 +105,8 @@ class Watch(LeaseWatch):
 
     between: Callable[[], None] = staticmethod(lambda: None)
 
-    def expired(self, beats: Iterable[tuple[int, int, float]]) -> set[int]:
-        found = super().expired(beats)
+    def dead_workers(self, beats: Iterable[tuple[int, int, float]]) -> set[int]:
+        found = super().dead_workers(beats)
         self.between()
         return found
 

@@ -128,7 +128,9 @@ class StoreWrites(StoreEvents):
         if self.log_of(held, placed) and answered:
             held.told = len(held.batches)
         path = f"snapshots/{held.step}"
-        if self.fenced(held, lambda: held.owner.store.saved(held.claim, held.step, path, "ab")):
+        if self.fenced(
+            held, lambda: held.owner.store.add_snapshot(held.claim, held.step, path, "ab")
+        ):
             self.model.trials[held.claim.trial].snapshots.add((held.claim.attempt, held.step))
 
     @precondition(lambda self: self.hands())
@@ -191,7 +193,7 @@ class StoreWrites(StoreEvents):
             lambda: store.fill(own, {"layers": 9}, {}),
             lambda: store.began(own, 7, "late"),
             lambda: store.log(own, last),
-            lambda: store.saved(own, 7, "late", "ab"),
+            lambda: store.add_snapshot(own, 7, "late", "ab"),
             lambda: store.end(own, Outcome("died", LATE, batches=last)),
         ):
             assert not self.fenced(held, write)

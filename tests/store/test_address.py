@@ -53,7 +53,7 @@ def test_names_and_urls_mean_files_and_servers(tmp_path: Path) -> None:
     pytest.importorskip("psycopg")
     server = parse("postgres://me:p%40ss@host:5433/db?sslmode=require")
     assert server.url == "postgresql+psycopg://me:p%40ss@host:5433/db?sslmode=require"
-    assert server.shown == "postgresql://me:***@host:5433/db?sslmode=require"
+    assert server.masked == "postgresql://me:***@host:5433/db?sslmode=require"
     for bad in ("", "postgresql://me@host:port/db", "\x00.db"):
         with pytest.raises(StoreError):
             parse(bad)

@@ -13,7 +13,7 @@ from tests.store.record_parts import OBJECTIVE, a_round, a_trial, some_results
 from tunewright.errors import DesignError, StoreError
 from tunewright.messages import Message
 from tunewright.store.results import Results
-from tunewright.store.tables import FORMULA, quoted
+from tunewright.store.tables import FORMULA, quote_formula
 
 SAID = Message("trial.failed", {"text": "+1 bad"})
 
@@ -41,7 +41,7 @@ def test_csv_json_and_parquet_hold_the_same(tmp_path: Path) -> None:
 
 @given(st.text(max_size=20))
 def test_no_cell_can_be_taken_for_a_formula(text: str) -> None:
-    cell = quoted(text)
+    cell = quote_formula(text)
     assert cell in (text, "'" + text)
     if cell.startswith(FORMULA):
         float(cell)  # a plain number, which stays one

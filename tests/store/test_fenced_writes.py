@@ -19,7 +19,7 @@ WRITES: dict[str, Write] = {
     "fill": lambda store, claim: store.fill(claim, {"layers": 9}, {}),
     "began": lambda store, claim: store.began(claim, 5, "late"),
     "log": lambda store, claim: store.log(claim, [curve(0.9)]),
-    "saved": lambda store, claim: store.saved(claim, 5, "x", "y"),
+    "saved": lambda store, claim: store.add_snapshot(claim, 5, "x", "y"),
     "finish": lambda store, claim: store.end(claim, Outcome("failed", KILLED)),
     "release": lambda store, claim: store.end(claim, Outcome("died", KILLED)),
 }
@@ -66,8 +66,8 @@ def test_a_batch_told_twice_stands_once(store_url: str) -> None:
         store.log(claim, [curve(0.5), curve(0.4, first=2)], first=0)
         store.log(claim, [curve(0.3, first=3)])
         assert store.batches(claim) == [curve(0.5), curve(0.4, first=2), curve(0.3, first=3)]
-        store.saved(claim, 3, "snapshots/3", "ab")
-        store.saved(claim, 3, "snapshots/3", "ab")
+        store.add_snapshot(claim, 3, "snapshots/3", "ab")
+        store.add_snapshot(claim, 3, "snapshots/3", "ab")
         assert len(store.snapshots(claim.trial)) == 1
 
 

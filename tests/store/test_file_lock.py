@@ -18,7 +18,7 @@ HOLDER = """
 import sys
 from pathlib import Path
 from tunewright.store.database import FileLock
-with FileLock(Path(sys.argv[1])).held(60):
+with FileLock(Path(sys.argv[1])).hold(60):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -32,7 +32,7 @@ def test_one_holds_it_at_a_time_within_a_process_and_between_two(tmp_path: Path)
 
     def work(lock: FileLock) -> None:
         for _ in range(20):
-            with lock.held(60):
+            with lock.hold(60):
                 inside.append(1)
                 most.append(len(inside))
                 time.sleep(0.0005)
@@ -60,7 +60,7 @@ def test_a_holder_that_does_not_let_go_is_waited_for_only_so_long(tmp_path: Path
         assert other.stdout is not None and other.stdout.readline() == "held\n"
         lock = FileLock(path)
         entered = []
-        with lock.held(0.1):
+        with lock.hold(0.1):
             entered.append("without it")  # SQLite's own lock decides now
         assert entered == ["without it"]
         other.kill()  # the kernel takes the lock from the dead
@@ -85,7 +85,7 @@ def test_the_file_is_private_even_if_an_older_version_made_it(tmp_path: Path) ->
 def test_the_holders_of_a_lock_are_named(tmp_path: Path) -> None:
     lock = FileLock(tmp_path / "x.lock")
     assert _holders_of(lock._descriptor) == []
-    with lock.held(1.0):
+    with lock.hold(1.0):
         assert _holders_of(lock._descriptor) in ([os.getpid()], [])  # [] where /proc is hidden
     lock.close()
     assert _holders_of(lock._descriptor) == []  # a closed file has none
@@ -97,10 +97,10 @@ def test_a_second_wait_in_vain_is_reported_once(
     monkeypatch.setattr(database, "AGAIN_S", 0.0)  # each wait is a wait, not only a try
     path = tmp_path / "x.lock"
     holder, waiting = FileLock(path), FileLock(path)
-    with holder.held(1.0):
+    with holder.hold(1.0):
         for times in range(1, 5):
             entered = False
-            with waiting.held(0.01):
+            with waiting.hold(0.01):
                 entered = True
             assert entered
             assert len(caplog.records) == (times >= database._WARN_AT)
@@ -112,7 +112,7 @@ def test_a_second_wait_in_vain_is_reported_once(
 def test_after_a_wait_in_vain_the_file_is_only_tried(tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
     holder, waiting = FileLock(path), FileLock(path)
-    with holder.held(1.0):
+    with holder.hold(1.0):
         assert not waiting._take(0.01)
         assert waiting._blocked_until > time.monotonic()
         assert not waiting._take(3600.0)  # it would take an hour if it waited

@@ -99,7 +99,7 @@ def test_a_store_made_again_has_the_same_history(tmp_path: Path) -> None:
     assert before["looks"] == 2
     with Store.open(path) as store:
         assert lineage.baseline(store).place == other
-        assert lineage.looked(store, other, one) == 2
+        assert lineage.count_looks(store, other, one) == 2
         assert math.isnan(store.results("depth").trial(1).curves["odd"].values[0])
 
 

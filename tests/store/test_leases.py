@@ -77,14 +77,14 @@ def looks(watch: LeaseWatch, clock: Clock, seconds: float, *beats: tuple[int, in
     dead: set[int] = set()
     for _ in range(int(seconds / 5)):
         clock.now += 5
-        dead = watch.expired(beats)
+        dead = watch.dead_workers(beats)
     return dead
 
 
 def test_a_beat_that_stands_still_for_the_lease_is_dead_and_one_that_grows_is_not() -> None:
     clock = Clock()
     watch = LeaseWatch(60, clock)
-    assert watch.expired([(1, 7, 0.0), (2, 7, 0.0)]) == set()
+    assert watch.dead_workers([(1, 7, 0.0), (2, 7, 0.0)]) == set()
     for beat in range(8, 19):
         assert looks(watch, clock, 5, (1, 7, 0.0), (2, beat, 0.0)) == set()
     assert looks(watch, clock, 5, (1, 7, 0.0), (2, 19, 0.0)) == {1}
@@ -93,7 +93,7 @@ def test_a_beat_that_stands_still_for_the_lease_is_dead_and_one_that_grows_is_no
 def test_a_shared_clock_shortens_the_watch_but_does_not_replace_it() -> None:
     clock = Clock()
     watch = LeaseWatch(60, clock)
-    assert watch.expired([(1, 7, 3600.0)]) == set(), "the server may only just be back"
+    assert watch.dead_workers([(1, 7, 3600.0)]) == set(), "the server may only just be back"
     assert looks(watch, clock, 15, (1, 7, 3600.0)) == set()
     assert looks(watch, clock, 5, (1, 7, 3600.0)) == {1}
 
@@ -103,7 +103,7 @@ def test_an_observer_that_was_blind_begins_anew() -> None:
     watch = LeaseWatch(60, clock)
     looks(watch, clock, 50, (1, 7, 0.0))
     clock.now += 3600  # the store was out of reach, or the machine asleep
-    assert watch.expired([(1, 7, 0.0)]) == set()
+    assert watch.dead_workers([(1, 7, 0.0)]) == set()
     assert looks(watch, clock, 55, (1, 7, 0.0)) == set()
     assert looks(watch, clock, 5, (1, 7, 0.0)) == {1}
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from tunewright.store.leases import Process, gone, start_of, this_process
+from tunewright.store.leases import Process, has_ended, start_of, this_process
 
 
 def test_this_process_is_alive_and_known_by_its_start() -> None:
     here = this_process()
     assert here.pid == os.getpid() and here.host
-    assert not gone(here)
+    assert not has_ended(here)
     assert here.started == start_of(os.getpid())
 
 
@@ -25,17 +25,17 @@ def test_an_ended_process_is_gone_and_so_is_one_whose_pid_another_has() -> None:
     here = this_process()
     assert child.stdin is not None
     other = Process(here.host, here.boot, child.pid, start_of(child.pid))
-    assert not gone(other)
+    assert not has_ended(other)
     child.stdin.close()
     # it is a zombie until it is waited for, and gone all the same
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert gone(other)
+    assert has_ended(other)
     child.wait()
-    assert gone(other)
-    assert gone(replace(here, started="1"))
+    assert has_ended(other)
+    assert has_ended(replace(here, started="1"))
 
 
 def test_what_cannot_be_seen_from_here_is_not_called_gone() -> None:
     here = this_process()
-    assert not gone(replace(here, boot="another machine", pid=1))
-    assert not gone(replace(here, boot="", started=""))
+    assert not has_ended(replace(here, boot="another machine", pid=1))
+    assert not has_ended(replace(here, boot="", started=""))

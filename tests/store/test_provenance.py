@@ -12,8 +12,8 @@ from tunewright.errors import Damaged
 from tunewright.store.provenance import (
     Provenance,
     capture,
-    committed_between,
     digest,
+    files_between_commits,
     from_payload,
     gpu_names,
     prefix_of,
@@ -60,10 +60,10 @@ def test_files_between_two_commits_and_the_place_in_the_repository(tmp_path: Pat
         git(tmp_path, "add", "-A")
         git(tmp_path, "commit", "-q", "-m", text)
         commits.append(capture(folder=tmp_path).commit)
-    assert committed_between(str(tmp_path), *commits) == ("work/train.py",)
-    assert committed_between(str(tmp_path), commits[0], commits[0]) == ()
-    assert committed_between(str(tmp_path), commits[0], "0" * 40) is None
-    assert committed_between(str(tmp_path / "gone"), *commits) is None
+    assert files_between_commits(str(tmp_path), *commits) == ("work/train.py",)
+    assert files_between_commits(str(tmp_path), commits[0], commits[0]) == ()
+    assert files_between_commits(str(tmp_path), commits[0], "0" * 40) is None
+    assert files_between_commits(str(tmp_path / "gone"), *commits) is None
     assert prefix_of(str(tmp_path)) == ""
     assert prefix_of(str(tmp_path / "work")) == "work/"
     assert prefix_of(str(tmp_path / "gone")) == ""
@@ -86,7 +86,7 @@ def test_without_git_the_commit_is_unknown(tmp_path: Path, monkeypatch: pytest.M
     git(tmp_path, "init", "-q")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert capture(folder=tmp_path).commit == ""
-    assert committed_between(str(tmp_path), "a", "b") is None
+    assert files_between_commits(str(tmp_path), "a", "b") is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from tunewright import messages
 from tunewright.messages import Message
-from tunewright.store.outcome import decode, encode, exported, foreign, from_version_1, kind
+from tunewright.store.outcome import decode, encode, foreign, from_version_1, kind, reason_of_export
 
 # every sentence that version 0.1 stored as a reason, with what it stands for
 VERSION_1: dict[str, tuple[str, dict[str, Any]]] = {
@@ -175,7 +175,9 @@ def test_reasons_that_differ_in_the_step_alone_are_one_kind() -> None:
 
 def test_an_exported_reason_comes_back_by_its_code() -> None:
     said = "the objective err was never logged"
-    assert exported("objective.never_logged", said, "a table") == decode(said)
-    assert exported("trial.failed", said, "a table") == Message("trial.failed", {"text": said})
-    assert exported("", said, "a table") == foreign("a table", said)
-    assert exported("", "", "a table") is None
+    assert reason_of_export("objective.never_logged", said, "a table") == decode(said)
+    assert reason_of_export("trial.failed", said, "a table") == Message(
+        "trial.failed", {"text": said}
+    )
+    assert reason_of_export("", said, "a table") == foreign("a table", said)
+    assert reason_of_export("", "", "a table") is None

@@ -43,11 +43,11 @@ def test_a_repeat_without_a_value_counts_but_has_none() -> None:
 
 def test_another_objective_judges_the_same_runs() -> None:
     own = repeats()
-    judged = own.judged_by(maximize("accuracy"))
+    judged = own.with_objective(maximize("accuracy"))
     assert judged.values == pytest.approx((0.75, 0.85))
     assert judged.of.value == pytest.approx(0.8)
     assert judged.objective.metric == "accuracy"
-    assert own.judged_by(own.objective) is own
+    assert own.with_objective(own.objective) is own
 
 
 def test_curves_that_are_the_same_but_for_rounding_are_alike() -> None:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from tunewright import snapshot
 from tunewright.design.objective import maximize, minimize
 from tunewright.store.curves import Batch, Curves, pack
-from tunewright.store.trial import Trial, selected
+from tunewright.store.trial import Trial, select_snapshot
 
 TRIAL = Trial(
     number=0,
@@ -33,7 +33,7 @@ def kept(folder: Path, *steps: int) -> None:
 
 def test_the_best_step_itself_if_it_was_kept(tmp_path: Path) -> None:
     kept(tmp_path / "r1/t0/snapshots", 10, 30, 40)
-    found = selected(tmp_path, TRIAL)
+    found = select_snapshot(tmp_path, TRIAL)
     assert found is not None
     assert (found.step, found.wanted, found.exact) == (30, 30, True)
 
@@ -41,7 +41,7 @@ def test_the_best_step_itself_if_it_was_kept(tmp_path: Path) -> None:
 def test_snapshots_of_ones_own_folders_count_too(tmp_path: Path) -> None:
     kept(tmp_path / "r1/t0/snapshots", 40, 50)
     kept(tmp_path / "r1/t0/best", 30)
-    found = selected(tmp_path, TRIAL)
+    found = select_snapshot(tmp_path, TRIAL)
     assert found is not None and found.exact
     assert found.path.parent.name == "best"
 
@@ -51,7 +51,7 @@ def test_snapshots_of_ones_own_folders_count_too(tmp_path: Path) -> None:
 def test_none_that_was_kept_is_nearer(tmp_path_factory, steps: set[int], best: int) -> None:
     root = tmp_path_factory.mktemp("kept")
     kept(root / "r1/t0/snapshots", *sorted(steps))
-    found = selected(root, replace(TRIAL, best_step=best))
+    found = select_snapshot(root, replace(TRIAL, best_step=best))
     assert found is not None
     assert abs(found.step - best) == min(abs(step - best) for step in steps)
     if {best - 1, best + 1} <= steps and best not in steps:
@@ -59,9 +59,9 @@ def test_none_that_was_kept_is_nearer(tmp_path_factory, steps: set[int], best: i
 
 
 def test_nothing_was_kept_or_nothing_is_best(tmp_path: Path) -> None:
-    assert selected(tmp_path, TRIAL) is None
+    assert select_snapshot(tmp_path, TRIAL) is None
     kept(tmp_path / "r1/t0/snapshots", 10)
-    assert selected(tmp_path, replace(TRIAL, best_step=None)) is None
+    assert select_snapshot(tmp_path, replace(TRIAL, best_step=None)) is None
 
 
 def judged(values: dict[int, float]) -> Trial:
@@ -75,9 +75,9 @@ def judged(values: dict[int, float]) -> Trial:
 def test_of_those_that_were_kept_the_best_by_the_objective(tmp_path: Path) -> None:
     kept(tmp_path / "r1/t0/snapshots", 10, 28, 40)
     trial = judged({10: 0.2, 28: 0.5, 30: 0.1, 40: 0.6})
-    found = selected(tmp_path, trial, minimize("valid_error"))
+    found = select_snapshot(tmp_path, trial, minimize("valid_error"))
     assert found is not None and found.step == 10
-    other = selected(tmp_path, trial, minimize("another_metric"))
+    other = select_snapshot(tmp_path, trial, minimize("another_metric"))
     assert other is not None and other.step == 28, "nearest, where the objective says nothing"
-    higher = selected(tmp_path, trial, maximize("valid_error"))
+    higher = select_snapshot(tmp_path, trial, maximize("valid_error"))
     assert higher is not None and higher.step == 40

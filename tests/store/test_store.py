@@ -27,7 +27,7 @@ def test_a_round_is_begun_claimed_told_and_read_back(store_url: str) -> None:
         assert first.folder == f"{record.directory}/t000000"
         store.began(first, 0, "host 1", "python train.py")
         store.log(first, [curve(0.5, 0.4), curve(0.3, first=3)])
-        store.saved(first, 3, "snapshots/3", "ab12")
+        store.add_snapshot(first, 3, "snapshots/3", "ab12")
         store.end(
             first,
             Outcome("completed", batches=[curve(0.35, first=4)], seconds=2.5, peak_memory_mb=10.0),

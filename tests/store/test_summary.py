@@ -48,7 +48,7 @@ def record(store: Store, points: int) -> None:
 def rows(store: Store) -> dict[int, fenced_writes.Row]:
     with store.reading() as connection:  # the page's reader is above it
         record = store.round("r")
-        found = fenced_writes.judged_rows(connection, record.id, record.objective)
+        found = fenced_writes.judge_rows(connection, record.id, record.objective)
         return {row.key: row for row in found}
 
 
@@ -135,11 +135,11 @@ def test_buckets_hold_every_finite_value(points: list[tuple[int, float]]) -> Non
         assert np.nanmax(reduced.high) == finite.max()
     else:
         assert np.isnan(reduced.low).all()
-    again = fenced_writes.unpacked(reduced.last, fenced_writes.packed(reduced))
+    again = fenced_writes.unpack_buckets(reduced.last, fenced_writes.pack_buckets(reduced))
     assert again is not None
     np.testing.assert_array_equal(again.low, reduced.low)
     np.testing.assert_array_equal(again.high, reduced.high)
 
 
 def test_bytes_of_another_length_are_no_buckets() -> None:
-    assert fenced_writes.unpacked(10, b"12345678") is None
+    assert fenced_writes.unpack_buckets(10, b"12345678") is None

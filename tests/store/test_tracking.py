@@ -29,7 +29,7 @@ def test_a_line_holds_what_is_needed_to_find_and_repeat_a_round(
         complete(store, a, 0.5, 0.4)
         store.began(b, 0, "here", command="python train.py --lr 0.1")
         for step in (1, 2, 3):
-            store.saved(b, step, f"snapshots/{step}", "sum")
+            store.add_snapshot(b, step, f"snapshots/{step}", "sum")
         complete(store, b, 0.5, 0.3, 0.35)
         for step in (2, 3):
             (folder / b.folder / f"snapshots/{step}").mkdir(parents=True)
@@ -52,7 +52,7 @@ def test_a_checkpoint_that_is_no_longer_there_is_not_named(tmp_path: Path) -> No
     with Store.open(tmp_path / "tuning.db") as store:
         record, worker = begun(store)
         (claim,) = store.claim(record.id, worker, 1)
-        store.saved(claim, 1, "snapshots/1", "sum")
+        store.add_snapshot(claim, 1, "snapshots/1", "sum")
         complete(store, claim, 0.5)
         (line,) = tracking_table(store)
     assert line.checkpoint == ""

@@ -216,16 +216,16 @@ def test_reading_a_round_makes_no_trial_that_only_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trials: int
 ) -> None:
     made: list[int] = []
-    numbered = Waiting.numbered
+    pending_trial = Waiting.pending_trial
 
     def counted(waiting: Waiting, number: int) -> Trial:
         made.append(number)
-        return numbered(waiting, number)
+        return pending_trial(waiting, number)
 
     with Store.open(str(tmp_path / "s.db")) as store:
         begun(store, trials)
         total = 3 * trials  # of three studies
-        monkeypatch.setattr(Waiting, "numbered", counted)
+        monkeypatch.setattr(Waiting, "pending_trial", counted)
         results = store.results("many")
     assert (results.size, results.unfinished) == (total, total)
     assert results.counts == {"pending": total} == sum_of(results)

@@ -19,7 +19,7 @@ from tunewright.store import overview
 from tunewright.store.overview import STATUSES
 from tunewright.store.store import Store
 from tunewright.ui.columns import table as encoded
-from tunewright.ui.serve import served
+from tunewright.ui.serve import serve_in_thread
 
 pytestmark = pytest.mark.beyond_core  # it serves
 
@@ -35,7 +35,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def client(store: str) -> Iterator[httpx.Client]:
-    with served(store) as about, httpx.Client(base_url=about.url, timeout=60) as made:
+    with serve_in_thread(store) as about, httpx.Client(base_url=about.url, timeout=60) as made:
         yield made
 
 
@@ -223,7 +223,7 @@ def test_a_campaign_has_the_facts_of_the_public_call(tmp_path: Path) -> None:
     store = str(tmp_path / "tuning.db")
     tw.tune(workload(store), {"rate": tw.log(1e-4, 1.0)}, trials=12, name="auto")
     campaign = tw.campaign(store, "auto")
-    with served(store) as about, httpx.Client(base_url=about.url, timeout=60) as client:
+    with serve_in_thread(store) as about, httpx.Client(base_url=about.url, timeout=60) as client:
         page = client.get("/api/campaign/auto").json()
     assert (page["spent"], page["total"]) == (campaign.spent, campaign.total)
     assert page["left"] == campaign.left and page["best"] == plain(campaign.best)
@@ -239,7 +239,7 @@ def test_a_store_that_is_unreadable_for_a_moment_is_read_again(
     path, aside = tmp_path / "tuning.db", tmp_path / "aside.db"
     with Store.open(path, create=True):
         pass
-    with served(str(path)) as about, httpx.Client(base_url=about.url, timeout=60) as own:
+    with serve_in_thread(str(path)) as about, httpx.Client(base_url=about.url, timeout=60) as own:
         assert own.get("/api/home").status_code == 200
         path.rename(aside)
         path.write_bytes(b"not a database" * 500)

@@ -41,13 +41,13 @@ def place(tmp_path: Path) -> Place:
 
 
 def read(place: Place, path: str) -> bytes:
-    descriptor, size = files.opened(place, path)
+    descriptor, size = files.open_file(place, path)
     return b"".join(files.chunks(descriptor, size))
 
 
 def test_what_is_inside(place: Place) -> None:
     assert read(place, "a/b.txt") == b"inside"
-    assert [one["path"] for one in files.listed(place)] == ["log.txt", "a/b.txt"]
+    assert [one["path"] for one in files.list_files(place)] == ["log.txt", "a/b.txt"]
     assert files.tail(place, "log.txt", 3) == "end"
     assert files.tail(place, "link", 3) is None
 
@@ -66,7 +66,7 @@ def test_a_folder_on_the_way_that_is_a_link(place: Place) -> None:
 
 
 def test_a_file_that_grows_is_sent_as_long_as_it_was(place: Place) -> None:
-    descriptor, size = files.opened(place, "log.txt")
+    descriptor, size = files.open_file(place, "log.txt")
     with (place.path / "log.txt").open("a") as file:
         file.write("more")
     assert len(b"".join(files.chunks(descriptor, size))) == 103

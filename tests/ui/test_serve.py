@@ -13,7 +13,7 @@ from tests.ui.small_world import Worker, a_round
 import tunewright as tw
 from tunewright.errors import DesignError, MissingExtra, Misuse, NotFound
 from tunewright.ui import serve as serving
-from tunewright.ui.serve import Served, serve, served
+from tunewright.ui.serve import Served, serve, serve_in_thread
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> str:
 
 
 def test_it_answers_at_its_address(store: str) -> None:
-    with served(store) as about:
+    with serve_in_thread(store) as about:
         assert (about.store, about.token, about.permits) == (store, False, ("read",))
         assert httpx.get(f"{about.url}api/home").json()["allow"] == []
     with pytest.raises(httpx.ConnectError):
@@ -32,7 +32,7 @@ def test_it_answers_at_its_address(store: str) -> None:
 
 
 def test_what_is_permitted_is_said_and_needs_the_token(store: str) -> None:
-    with served(store, allow=["actions"]) as about:
+    with serve_in_thread(store, allow=["actions"]) as about:
         assert about.token and about.permits == ("read", "actions")
         base = about.url.split("?")[0]
         assert httpx.get(f"{base}api/home").status_code == 401

@@ -16,7 +16,7 @@ from tests.ui.small_world import LATER, NAME, fill, read_frame
 
 import tunewright as tw
 from tunewright.errors import Misuse
-from tunewright.ui.serve import served
+from tunewright.ui.serve import serve_in_thread
 from tunewright.ui.site import STATIC, export_site
 
 pytestmark = pytest.mark.beyond_core  # it serves
@@ -51,7 +51,7 @@ def site(store: str) -> Iterator[httpx.Client]:
 def test_the_answers_of_the_live_server(site: httpx.Client, store: str) -> None:
     manifest = site.get("static/export.json").json()
     assert manifest["static"] is True and set(manifest["rounds"]) == {NAME, LATER}
-    with served(store) as about, httpx.Client(base_url=about.url, timeout=60) as live:
+    with serve_in_thread(store) as about, httpx.Client(base_url=about.url, timeout=60) as live:
         for name, place in manifest["rounds"].items():
             at, data = f"api/round/{quote(name, safe='')}", f"data/{place}"
             here, there = live.get(at).json(), site.get(f"{data}/round.json").json()

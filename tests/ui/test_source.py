@@ -40,10 +40,10 @@ def test_a_write_is_noticed(tmp_path: Path) -> None:
     source = Source(str(store))
     for path in (store, Path(f"{store}-wal")):
         os.utime(path, (1_000, 1_000))
-    before = source.written()
-    assert before is not None and source.written() == before
+    before = source.stamp()
+    assert before is not None and source.stamp() == before
     worker.end()
-    assert source.written() != before
+    assert source.stamp() != before
     source.close()
     worker.close()
 

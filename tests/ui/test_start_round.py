@@ -10,7 +10,7 @@ import pytest
 
 import tunewright as tw
 from tunewright.errors import Busy, Misuse, TunewrightError
-from tunewright.ui.serve import served
+from tunewright.ui.serve import serve_in_thread
 from tunewright.ui.start_round import Rounds
 
 pytestmark = pytest.mark.beyond_core  # it trains
@@ -62,7 +62,7 @@ def test_the_store_must_be_the_projects(project: Path, tmp_path: Path) -> None:
 
 def test_by_a_page(project: Path) -> None:
     store = str(project / "tuning.db")
-    with served(store, allow=["run"]) as about:
+    with serve_in_thread(store, allow=["run"]) as about:
         assert about.permits == ("read", "actions", "run")
         base = about.url.split("/?")[0]
         own = {"origin": base, "content-type": "application/json"}

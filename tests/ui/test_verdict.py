@@ -42,13 +42,13 @@ def test_a_verdict_is_kept_until_trials_end(store: str, monkeypatch: pytest.Monk
         own = Judge(store)
         first = own.verdict(NAME, 1)
         assert (first.state, first.data, own.chips(NAME)) == ("working", None, None)
-        await own.finished(NAME)
+        await own.wait_for(NAME)
         assert first.state == "ready" and first.data is not None
         kept = first.task
         assert own.verdict(NAME, 1).task is kept, "nothing has changed"
         again = own.verdict(NAME, 2)
         assert again.task is not kept and again.state == "ready", "the old one is shown meanwhile"
-        await own.finished(NAME)
+        await own.wait_for(NAME)
         assert again.about == 2
         chips = own.chips(NAME)
         assert chips is not None and sum(chips.values()) == len(first.data["verdicts"])
@@ -65,12 +65,12 @@ def test_a_judgement_is_not_begun_again_at_once(store: str) -> None:
     async def story() -> None:
         own = Judge(store)
         own.verdict(NAME, 1)
-        await own.finished(NAME)
+        await own.wait_for(NAME)
         known = own.verdict(NAME, 2)
         assert known.task is not None and known.task.done(), "a round in which trials end all along"
         first = known.task
         assert own.verdict(NAME, 2, running=False).task is not first, "its last verdict is at once"
-        await own.finished(NAME)
+        await own.wait_for(NAME)
         await own.close()
 
     run_alone(story())
@@ -80,7 +80,7 @@ def test_a_round_that_is_not_there(store: str) -> None:
     async def story() -> None:
         own = Judge(store)
         known = own.verdict("nope", 1)
-        await own.finished("nope")
+        await own.wait_for("nope")
         assert known.state == "failed" and known.error is not None
         assert known.error["code"] == "round.not_found"
         assert own.verdict("nope", 1).task is known.task, "not tried again before it changes"
@@ -104,7 +104,7 @@ def test_a_child_that_dies(store: str, tmp_path: Path, monkeypatch: pytest.Monke
     async def story() -> None:
         own = Judge(store)
         known = own.verdict(NAME, 1)
-        await own.finished(NAME)
+        await own.wait_for(NAME)
         assert known.state == "failed" and known.error is not None
         assert known.error["code"] == "ui.judge_died"
         await own.close()
@@ -178,7 +178,7 @@ def test_the_address_is_on_no_command_line(
     async def story() -> None:
         own = Judge("postgresql://me:secret@db.example/tuning")
         own.verdict(NAME, 1)
-        await own.finished(NAME)
+        await own.wait_for(NAME)
         await own.close()
 
     run_alone(story())

@@ -245,7 +245,7 @@ def _alike(timing: Timing, group: Trainings) -> bool:
     if timing.steps != group.steps:
         return False
     pairs = [(getattr(timing, name), getattr(group, name)) for name in _AMOUNTS]
-    return all(None in (own, their) or own == their for own, their in pairs)
+    return all(None in (mine, their) or mine == their for mine, their in pairs)
 
 
 def _group(group: Trainings, used: Sequence[Timing], workers: int) -> tuple[Range, Range]:

@@ -30,7 +30,7 @@ class Gate:
         self._store, self._path = store, path
         self._known: BudgetState | None = None
         self._looked = float("-inf")
-        self._begun = 0  # trials claimed since the last look
+        self._claimed = 0  # trials claimed since the last look
 
     @classmethod
     def of(cls, store: Store, budget: str | os.PathLike[str] | None = None) -> Gate:
@@ -43,7 +43,7 @@ class Gate:
             return None
         now = time.monotonic()
         if self._known is None or now - self._looked >= LOOK_S:
-            self._known, self._looked, self._begun = state_of(self._store, self._path), now, 0
+            self._known, self._looked, self._claimed = state_of(self._store, self._path), now, 0
         return self._known
 
     def allows(self, wanted: int) -> int:
@@ -54,11 +54,11 @@ class Gate:
         if known.over:
             return 0
         trials = known.left.get("trials")
-        return wanted if trials is None else max(0, min(wanted, int(trials) - self._begun))
+        return wanted if trials is None else max(0, min(wanted, int(trials) - self._claimed))
 
-    def begun(self, trials: int) -> None:
+    def count(self, trials: int) -> None:
         """So many trials have been claimed."""
-        self._begun += trials
+        self._claimed += trials
 
     def refuse(self) -> None:
         """Raise BudgetSpent where no trial may begin."""
@@ -92,7 +92,7 @@ def _cost_message(known: BudgetState, code: str = "budget.before") -> Message:
     return Message(code, {"budget": budget, "spent": spent, "left": known.left})
 
 
-def _known(store: str | os.PathLike[str] | None, path: Path) -> BudgetState | None:
+def _state_at(store: str | os.PathLike[str] | None, path: Path) -> BudgetState | None:
     if store is None:
         return state_of(None, path) if path.is_file() else None
     return state(store, path)
@@ -107,7 +107,7 @@ def through(
 ) -> Iterator[None]:
     """Pass the gate with training that no store has a trial of; its time goes to the ledger."""
     path = place(store) if budget is None else Path(budget)
-    known = None if path is None else _known(store, path)
+    known = None if path is None else _state_at(store, path)
     if known is not None and (known.over or known.left.get("trials", trials) < trials):
         raise spent_error(known)
     with on_the_ledger(path if known is not None else None, what, trials):

@@ -340,11 +340,11 @@ class Campaign:
 
         Once some were trained at full length only those count: short trainings do not compare.
         """
-        return _ranked([r for r in self.extended if r.top(1)]) or self.ranked_short()
+        return _rank([r for r in self.extended if r.top(1)]) or self.ranked_short()
 
     def ranked_short(self) -> list[Contender]:
         """The same without those of full length."""
-        return _ranked([r for r in self.searched if self.kind_of(r) != "extend"])
+        return _rank([r for r in self.searched if self.kind_of(r) != "extend"])
 
     def repeated(self) -> list[Contender]:
         """Configurations of the search that were repeated, by the mean of their repeats.
@@ -353,7 +353,7 @@ class Campaign:
         """
         known = [c for c in self.ranked() if c.repeats.values]
         sign = 1.0 if self.objective is None else self.objective.sign
-        count = _compared(known)
+        count = _repeats_in_common(known)
 
         def rank(contender: Contender) -> tuple[bool, float]:
             values = contender.repeats.values[: count or None]
@@ -386,7 +386,7 @@ class Campaign:
     @property
     def chose_by(self) -> int:
         """How many repeats of the winner chose it; they flatter it, and decide nothing more."""
-        count = _compared([c for c in self.ranked() if c.repeats.values])
+        count = _repeats_in_common([c for c in self.ranked() if c.repeats.values])
         winner = self.winner
         if winner is None or not count:
             return 0
@@ -455,7 +455,7 @@ class Campaign:
         return self.incumbent or self.default
 
 
-def _compared(known: Sequence[Contender]) -> int:
+def _repeats_in_common(known: Sequence[Contender]) -> int:
     """On how many repeats each configurations are compared; 0: there is nothing to choose among."""
     pool = [c for c in known if c.reliable] or list(known)
     return min(len(c.repeats.values) for c in pool) if len(pool) > 1 else 0
@@ -473,7 +473,7 @@ def _close(a: Value, b: Value) -> bool:
     return same_value(a, b)
 
 
-def _ranked(rounds: Sequence[Results]) -> list[Contender]:
+def _rank(rounds: Sequence[Results]) -> list[Contender]:
     contenders = [Contender(r, trial) for r in rounds for trial in r.top()]
     if not contenders:
         return []

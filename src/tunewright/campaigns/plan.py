@@ -250,8 +250,10 @@ def _search(campaign: Campaign, parts: Shares) -> Step | None:
         if step is not None:
             return step
         best = campaign.ranked()[:1]
-        if best and parts.luck and campaign.left >= parts.luck:
-            return _repeat(best[0], parts.luck, Message("campaign.repeat_best", _facts(best[0])))
+        if best and parts.best_runs and campaign.left >= parts.best_runs:
+            return _repeat(
+                best[0], parts.best_runs, Message("campaign.repeat_best", _facts(best[0]))
+            )
     if free < 1 or not campaign.ranked():
         return None
     if len(exploits) in (1, 2) and free >= FEWEST:

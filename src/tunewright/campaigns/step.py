@@ -40,8 +40,8 @@ Kind = Literal[
 _FIRST = 0.35  # of what is not kept back: the first quasi-random round
 _EXPLORE = 0.55  # ... all exploration together
 FEWEST = 6  # trials of a round that is worth its name
-_LUCK = 3  # repeats: a spread of two is no evidence
-_KNOWS_LUCK = 30  # trials from which the spread is worth knowing before exploitation
+_VARIANCE_REPEATS = 3  # repeats: a spread of two is no evidence
+_VARIANCE_FROM = 30  # trials from which the spread is worth knowing before exploitation
 _EXTEND, _LONG = 0.2, 5  # of all trials for full length; the best that are trained so first
 _MOST_LONG = 9
 
@@ -89,7 +89,7 @@ class Shares:
     explore: int  # of all exploration rounds together, at most
     finalists: int  # configurations that are repeated
     times: int  # repeats of each
-    luck: int  # repeats of the best of exploration, to know what chance does
+    best_runs: int  # repeats of the best of exploration, to know what chance does
     launch: int  # runs kept back for the comparison with the baseline
     extend: int = 0  # trainings at full length, where the best are to be trained longer
     default: int = 0  # ... and one of the current default, to compare them with
@@ -102,7 +102,9 @@ class Shares:
     @property
     def kept_back(self) -> int:
         """Trials that no search may use."""
-        return self.finalists * self.times + self.luck + self.launch + self.extend + self.default
+        return (
+            self.finalists * self.times + self.best_runs + self.launch + self.extend + self.default
+        )
 
 
 def shares(
@@ -120,21 +122,21 @@ def shares(
     deterministic program is not repeated: it would give the same value.
 
     >>> shares(50, dimensions=4, has_baseline=False)
-    Shares(first=15, explore=24, finalists=2, times=2, luck=3, launch=0, extend=0, default=0)
+    Shares(first=15, explore=24, finalists=2, times=2, best_runs=3, launch=0, extend=0, default=0)
     >>> shares(200, dimensions=4, has_baseline=True).kept_back
     31
     """
     finalists, times, launch = next((rung[1:] for rung in _LADDER if trials >= rung[0]), (0, 0, 0))
     if deterministic:
         finalists, times, launch = 0, 0, 0
-    luck = _LUCK if trials >= _KNOWS_LUCK and not deterministic else 0
+    best_runs = _VARIANCE_REPEATS if trials >= _VARIANCE_FROM and not deterministic else 0
     extend = max(1, min(_MOST_LONG, round(_EXTEND * trials))) if extends else 0
     parts = Shares(
         first=0,
         explore=0,
         finalists=finalists,
         times=times,
-        luck=luck,
+        best_runs=best_runs,
         launch=launch if has_baseline else 0,
         extend=extend,
         default=int(extends and default),

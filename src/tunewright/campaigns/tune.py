@@ -126,7 +126,7 @@ def carry_out(
         step = next_step(campaign)
         if step.kind == "done":
             return Ending(campaign, step)
-        ended = _ended(campaign)
+        ended = _count_ended(campaign)
         if ended == done:
             return Ending(campaign, step, Message("campaign.stuck"))
         done = ended
@@ -281,7 +281,7 @@ def _hours_left(campaign: Campaign) -> float | None:
     return max(definition.hours - used, 1 / SECONDS_PER_HOUR)
 
 
-def _ended(campaign: Campaign) -> int:
+def _count_ended(campaign: Campaign) -> int:
     """What has come to an end so far: a step that adds nothing to it would be done for ever."""
     trials = sum(t.ended for t in campaign.all_trials())
     baseline = campaign.incumbent

@@ -22,7 +22,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import Range, choices_of, is_number
 from tunewright.finding import Evidence, Finding, Scope, Verdict, merge_not_judged, not_judged
 from tunewright.messages import Message
-from tunewright.stats.additive import chosen, levels, line_and_curve, normal_scores, without
+from tunewright.stats.additive import choose_axes, levels, line_and_curve, normal_scores, without
 from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
@@ -162,7 +162,7 @@ def rulers(lines: Sequence[Axis]) -> Rulers | None:
         (line_and_curve if in_order else levels)(axis.units[feasible])
         for axis, in_order in zip(varied, ordered, strict=True)
     ]
-    ruling = chosen(blocks, scores)
+    ruling = choose_axes(blocks, scores)
     return Rulers(scores, {varied[n].name: blocks[n] for n in ruling}) if ruling else None
 
 

@@ -55,7 +55,7 @@ class Pair:
     def worse(self, side: float) -> bool:
         """Whether the other is surely worse, with these trials."""
         halves = self.halves
-        return halves is not None and halves.says(side) == "a is better" and not self.blurred
+        return halves is not None and halves.verdict(side) == "a is better" and not self.blurred
 
     @property
     def blurred(self) -> bool:

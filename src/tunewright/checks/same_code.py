@@ -18,7 +18,7 @@ from tunewright.messages import Message
 from tunewright.store.provenance import (
     LONGEST_DIFF,
     Provenance,
-    committed_between,
+    files_between_commits,
     prefix_of,
 )
 from tunewright.store.results import Results
@@ -203,7 +203,7 @@ def by_commit(origins: Sequence[Provenance]) -> Compared:
     folder = next((o.folder for o in origins if o.commit), "")
 
     def files_between(first: Provenance, other: Provenance) -> Sequence[str] | None:
-        return committed_between(folder, first.commit, other.commit)
+        return files_between_commits(folder, first.commit, other.commit)
 
     return _compare(origins, lambda o: o.commit, files_between)
 

@@ -43,7 +43,7 @@ class Saturation:
     z: Floats  # how surely the change lies within the margin, in standard errors
     matters: npt.NDArray[np.bool_]  # the end is about as good as the curve ever was
     flagged: npt.NDArray[np.bool_]  # by the rule for one curve
-    settled: npt.NDArray[np.int64]  # first evaluation from which the curve is within the margin
+    levels_at: npt.NDArray[np.int64]  # first evaluation from which the curve is within the margin
 
 
 def saturation(curves: NoisyCurves, margin: float | None = None) -> Saturation:
@@ -64,12 +64,12 @@ def saturation(curves: NoisyCurves, margin: float | None = None) -> Saturation:
     z = (margins - np.abs(gain)) / error
     # a curve that fell, got worse and stayed there has not levelled off at what it can reach
     matters = curves.values[:, -width:].mean(axis=1) - curves.best < margins + 2 * error
-    settled = (curves.means <= (curves.best + margins)[:, None]).argmax(axis=1) + curves.width - 1
-    return Saturation(gain, margins, z, matters, matters & (z > LIMIT), settled)
+    levels_at = (curves.means <= (curves.best + margins)[:, None]).argmax(axis=1) + curves.width - 1
+    return Saturation(gain, margins, z, matters, matters & (z > LIMIT), levels_at)
 
 
 @dataclass(frozen=True)
-class Settled(TrialFacts):
+class SecondHalf(TrialFacts):
     """What the second half of training changed in one trial."""
 
     z: float
@@ -80,7 +80,7 @@ class Settled(TrialFacts):
 
 
 @dataclass(frozen=True)
-class TrainingSettled:
+class TrainingLevelling:
     """Whether the training loss of the five best trials had levelled off by half of training."""
 
     metric: str
@@ -96,11 +96,11 @@ class SaturatedEvidence(CurveEvidence):
     max_train_steps: int  # in steps as logged
     proposed_max_train_steps: int | None
     rule: Literal["", "settled_by_half", "first_tenth", "first_half"] = ""  # what spoke
-    shown: Settled | None = None  # of the best trial that carries the verdict
+    shown: SecondHalf | None = None  # of the best trial that carries the verdict
     margin_declared: bool = False  # by the round's detect= or by repeats, not the default
     second_half_matters: bool = False  # it changed every one of the best by more than the margin
     still_improving: bool = False  # though by no more than the margin, over the last quarter
-    training: TrainingSettled | None = None  # None: no training loss that can be read
+    training: TrainingLevelling | None = None  # None: no training loss that can be read
 
 
 def saturated(results: Results) -> list[Finding]:
@@ -117,7 +117,7 @@ def saturated(results: Results) -> list[Finding]:
     return ask(results, question)
 
 
-def _training(results: Results, judged: Judged) -> TrainingSettled | None:
+def _training(results: Results, judged: Judged) -> TrainingLevelling | None:
     """The same question to the training loss of the five best trials, by the usual margin."""
     metric = training_metric(results)
     if metric.name == results.objective.metric:
@@ -129,7 +129,7 @@ def _training(results: Results, judged: Judged) -> TrainingSettled | None:
         if table.values.shape[1] >= _FEWEST
         for flagged in saturation(noisy_curves(table.values)).flagged
     ]
-    return TrainingSettled(metric.name, sum(flags), len(flags)) if flags else None
+    return TrainingLevelling(metric.name, sum(flags), len(flags)) if flags else None
 
 
 def _margin(results: Results, judged: Judged) -> float | None:
@@ -137,16 +137,16 @@ def _margin(results: Results, judged: Judged) -> float | None:
     return results.round.detect or trial_sd(results, judged.study)
 
 
-def _readings(results: Results, judged: Judged, table: SpacedCurves) -> list[Reading[Settled]]:
+def _readings(results: Results, judged: Judged, table: SpacedCurves) -> list[Reading[SecondHalf]]:
     change = saturation(noisy_curves(table.values), _margin(results, judged))
     readings = []
     for row, trial in enumerate(table.trials):
-        facts = Settled(
+        facts = SecondHalf(
             trial=trial.number,
             z=round(float(change.z[row]), 2),
             gain=float(change.gain[row]),
             margin=float(change.margin[row]),
-            settled_step=int(table.steps[row, change.settled[row]]),
+            settled_step=int(table.steps[row, change.levels_at[row]]),
             last_step=int(table.steps[row, -1]),
         )
         z = float(change.z[row]) if change.matters[row] else IMMATERIAL
@@ -156,7 +156,7 @@ def _readings(results: Results, judged: Judged, table: SpacedCurves) -> list[Rea
 
 
 def _answer(
-    results: Results, judged: Judged, statement: Statement[Settled], seen: CurveEvidence
+    results: Results, judged: Judged, statement: Statement[SecondHalf], seen: CurveEvidence
 ) -> Answer:
     steps = best_steps(results, judged.ranked)
     common = {

@@ -28,7 +28,7 @@ from tunewright.finding import Evidence, Finding, merge_not_judged, not_judged
 from tunewright.messages import Message
 from tunewright.stats.additive import (
     basis,
-    chosen,
+    choose_axes,
     levels,
     line_and_curve,
     normal_scores,
@@ -111,7 +111,7 @@ def importances(lines: Sequence[Axis]) -> list[Importance]:
     blocks = [_terms(axis, axis.units[rows]) for axis in lines]
     count, terms = len(rows), 1 + sum(block.shape[1] for block in blocks)
     few = count < _FEWEST_FOR_ALL * terms
-    rulers = chosen(blocks, scores) if few else list(range(len(blocks)))
+    rulers = choose_axes(blocks, scores) if few else list(range(len(blocks)))
     squares, drawn, p = [], [], []
     random = np.random.default_rng([0x5E45, count])
     picked = random.integers(0, count, (_RESAMPLES, count))

@@ -33,7 +33,7 @@ from tunewright.errors import (
 from tunewright.messages import padded, worded, words
 from tunewright.present.terminal.screen import show_json
 from tunewright.refusals import refusal_of
-from tunewright.store.address import masked_words
+from tunewright.store.address import mask_words
 
 FINE = 0  # infeasible and failed trials included
 WARNED = 1  # the checklist warns, or `again` gave another value
@@ -140,9 +140,7 @@ def _keep(error: BaseException) -> Path:
     handle, name = tempfile.mkstemp(prefix="tunewright-error-", suffix=".txt")
     text = "".join(traceback.format_exception(error))
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(
-            f"command: {shlex.join(masked_words(sys.argv))}\npython: {sys.version}\n\n{text}"
-        )
+        file.write(f"command: {shlex.join(mask_words(sys.argv))}\npython: {sys.version}\n\n{text}")
     return Path(name)
 
 

@@ -1,8 +1,8 @@
 """Groups of options that several commands share, as one parameter of each command.
 
-A group is a frozen data class whose fields are annotated as a command's parameters are. `grouped`
-gives a command the fields of its groups as parameters, which typer reads, and puts the groups
-together again when the command is called.
+A group is a frozen data class whose fields are annotated as a command's parameters are.
+`flatten_groups` gives a command the fields of its groups as parameters, which typer reads, and puts
+the groups together again when the command is called.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any, get_type_hints
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
+def flatten_groups(command: Callable[..., None]) -> Callable[..., None]:
     """The command with every field of its groups as a parameter.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class Where:
     ...     store: str = "tuning.db"
-    >>> @grouped
+    >>> @flatten_groups
     ... def show(round: str, where: Where) -> None:
     ...     print(round, where.store)
     >>> inspect.signature(show)
@@ -42,7 +42,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     flat = [each for parameter in last for each in _flat(parameter)]
 
     @functools.wraps(command)
-    def called(**given: Any) -> None:
+    def flat_command(**given: Any) -> None:
         options = {
             name: kind(
                 **{f.name: given.pop(f.name) for f in dataclasses.fields(kind) if f.name in given}
@@ -51,11 +51,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(**given, **options)
 
-    called.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
-    called.__annotations__ = {parameter.name: parameter.annotation for parameter in flat} | {
+    flat_command.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
+    flat_command.__annotations__ = {parameter.name: parameter.annotation for parameter in flat} | {
         "return": None
     }
-    return called
+    return flat_command
 
 
 def _flat(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:

@@ -18,7 +18,7 @@ from tunewright.cli._options import (
     MinimizeOption,
     StoreOption,
     WorkersOption,
-    judged_by,
+    with_objective_options,
 )
 from tunewright.errors import DesignError, Misuse
 from tunewright.execution.executors.executor import Executor
@@ -55,9 +55,9 @@ class Judging:
     maximize: MaximizeOption = None
     at: AtOption = None
 
-    def judged(self, results: Results, *, aloud: bool = True) -> Results:
+    def apply(self, results: Results, *, aloud: bool = True) -> Results:
         """The results under this objective."""
-        return judged_by(results, self.minimize, self.maximize, self.at, aloud=aloud)
+        return with_objective_options(results, self.minimize, self.maximize, self.at, aloud=aloud)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Priced:
             remedy = use("--price", "2.5")
             raise Misuse.several(list(error.problems), remedy) from None
 
-    def applied(self, cost: CostEstimate) -> CostEstimate:
+    def with_price(self, cost: CostEstimate) -> CostEstimate:
         """The cost at the price given."""
         return cost.priced(self.per_hour)
 

@@ -32,7 +32,7 @@ from tunewright.project._project import (
     FILE as FILE,
     ROUNDS as ROUNDS,
     Project as Project,
-    anchored as anchored,
+    anchor as anchor,
     find as find_project,
     load as need_project,
     plain_name as plain_name,
@@ -47,7 +47,7 @@ from tunewright.store.results import Results
 from tunewright.store.store import Store
 
 __all__ = ["find_project", "need_project"]
-Chosen = TypeVar("Chosen")
+Choice = TypeVar("Choice")
 _SUFFIX = ".toml"  # of a round's file
 
 
@@ -197,7 +197,7 @@ RoundName = Annotated[
 ]
 
 
-def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
+def choose(name: str, known: Mapping[str, Choice], option: str) -> Choice:
     """What a name on the command line means; the nearest one is offered for a misspelling."""
     if name in known:
         return known[name]
@@ -211,7 +211,7 @@ def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
     )
 
 
-def judged_by(
+def with_objective_options(
     results: Results,
     minimize: str | None,
     maximize: str | None,
@@ -246,7 +246,7 @@ def _objective_asked(
         )
     objective = results.objective
     if at is not None:
-        objective = replace(objective, at=chosen(at, {place: place for place in PLACES}, "--at"))
+        objective = replace(objective, at=choose(at, {place: place for place in PLACES}, "--at"))
     metric = minimize if minimize is not None else maximize
     if metric is None:
         return objective
@@ -302,7 +302,7 @@ def read_round(round: str, store: str | None, *, earlier: bool = True) -> Result
 
 def from_here(store: str | None) -> str | None:
     """A store named on the command line, which is relative to the working folder."""
-    return None if store is None else anchored(store, Path.cwd())
+    return None if store is None else anchor(store, Path.cwd())
 
 
 def executor(
@@ -331,7 +331,7 @@ def executor(
         "slurm": lambda: _on_slurm(workers, slurm or []),
         "inline": Inline,
     }
-    return chosen(on, kinds, "--on")()
+    return choose(on, kinds, "--on")()
 
 
 def packed(pack: str, on: str, workers: int | None) -> Packed:
@@ -412,4 +412,4 @@ def search_for(
         sidelines().print(picked.reason, soft_wrap=True)
         return picked.search
     names = {**_SEARCHES, _AUTO: Halton}
-    return chosen(named_search or "halton", names, "--search")()
+    return choose(named_search or "halton", names, "--search")()

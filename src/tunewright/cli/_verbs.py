@@ -263,7 +263,7 @@ class _Lazy(TyperCommand):
     @cached_property
     def real(self) -> Any:
         """The command itself, with its parameters."""
-        return loaded(self.verb)
+        return load_verb(self.verb)
 
     def make_context(self, *arguments: Any, **extra: Any) -> Any:
         """The context of the command itself, which typer then invokes."""
@@ -281,18 +281,18 @@ class Verbs(TyperGroup):
                 self.add_command(_Lazy(verb, family))
 
 
-def loaded(verb: Verb) -> Any:
+def load_verb(verb: Verb) -> Any:
     """Import a verb's function and make a command of it."""
     module, _, name = verb.home.rpartition(".")
     function = getattr(importlib.import_module(f"tunewright.cli.{module}"), name)
     if isinstance(function, typer.Typer):  # a family of commands: probe
-        return translated(typer.main.get_command(function))
+        return translate(typer.main.get_command(function))
     alone = typer.Typer(add_completion=False)
     alone.command(verb.name, help=flowing(function.__doc__ or ""))(function)
-    return translated(typer.main.get_command(alone))
+    return translate(typer.main.get_command(alone))
 
 
-def translated(command: Any) -> Any:
+def translate(command: Any) -> Any:
     """The command with its help texts in the reader's language, subcommands included."""
     for name in ("help", "short_help", "epilog"):
         if text := getattr(command, name, None):
@@ -321,7 +321,7 @@ def translated(command: Any) -> Any:
     for inner in getattr(command, "commands", {}).values():
         if not isinstance(getattr(inner, "rich_help_panel", None), str):
             inner.rich_help_panel = label("Commands")
-        translated(inner)
+        translate(inner)
     return command
 
 

@@ -104,13 +104,13 @@ def demo(
     )
     page = write_report(ending, project.folder / REPORT)
 
-    def shown() -> None:
+    def show_ending() -> None:
         conclude(ending, page)
         say()
         _print_next(folder, ending)
 
     data = {"folder": project.folder, **ending_facts(ending, page)}
-    answer(json, data, shown, exit_code(ending))
+    answer(json, data, show_ending, exit_code(ending))
 
 
 def _print_next(folder: Path, ending: Ending) -> None:

@@ -17,7 +17,7 @@ from tunewright.cli._options import (
     RoundName,
     StoreOption,
     WorkersOption,
-    anchored,
+    anchor,
     from_here,
     need_project,
 )
@@ -71,7 +71,7 @@ def evaluate(
     best step, or the best one it kept.
     """
     project = need_project()
-    store = None if store is None else anchored(store, Path.cwd())
+    store = None if store is None else anchor(store, Path.cwd())
     results = load(project.store(store), round, earlier=False)
     trials = results.top(top) if number is None else (results.trial(number),)
     if not trials:
@@ -80,14 +80,14 @@ def evaluate(
         measured = evaluate_trials(
             trials,
             project.workload(store, where.executor(on, workers)),
-            chosen_measure(project, with_, "evaluate"),
+            find_measure(project, with_, "evaluate"),
             on_measured=_progress,
         )
     if json:
-        show_json([one.to_data() for one in measured])
+        show_json([evaluated.to_data() for evaluated in measured])
     else:
         print_measured(results, measured)
-    raise typer.Exit(FINE if any(one.metrics for one in measured) else UNFINISHED)
+    raise typer.Exit(FINE if any(evaluated.metrics for evaluated in measured) else UNFINISHED)
 
 
 def final(
@@ -119,7 +119,7 @@ def final(
     data together, for when no later launch is planned.
     """
     project = need_project()
-    store = None if store is None else anchored(store, Path.cwd())
+    store = None if store is None else anchor(store, Path.cwd())
     results = load(project.store(store), round, earlier=False)
     trial = results.best() if number is None else results.trial(number)
     if folded is not None:
@@ -136,7 +136,7 @@ def final(
         verdict = final_test(
             trial,
             project.workload(store, where.executor(on, None)),
-            chosen_measure(project, with_, "test"),
+            find_measure(project, with_, "test"),
             anyway=anyway,
             on_measured=_progress,
         )
@@ -156,7 +156,7 @@ def _progress(evaluated: Evaluated) -> None:
     sidelines().print(line, markup=False)
 
 
-def chosen_measure(project: Project, given: str | None, key: str) -> Measure:
+def find_measure(project: Project, given: str | None, key: str) -> Measure:
     """What measures: the option, else the entry of tunewright.toml."""
     named = given or (project.settings["test"] if key == "test" else project.settings["evaluate"])
     if named is None:
@@ -205,7 +205,7 @@ def again(
     project = need_project()
     store = from_here(store)
     results = load(project.store(store), round)
-    trial = _chosen_trial(results, number, repeat)
+    trial = _trial_or_repeat(results, number, repeat)
     executor = where.executor(on, 1 if on == "local" else None, ray_address, resources, slurm)
     place = None if folder is None else folder.absolute()
     with project.entered():
@@ -217,7 +217,7 @@ def again(
     answer(json, repetition, lambda: _print_again(repetition), code)
 
 
-def _chosen_trial(results: Results, number: int, repeat: int | None) -> Trial:
+def _trial_or_repeat(results: Results, number: int, repeat: int | None) -> Trial:
     """The trial of this number, or one of its repeats."""
     trial = results.trial(number)
     if repeat is None:

@@ -19,7 +19,7 @@ from tunewright.cli._options import (
     JsonOption,
     RoundName,
     StoreOption,
-    chosen,
+    choose,
     find_project,
     from_here,
     store_address,
@@ -37,7 +37,7 @@ from tunewright.present.terminal.round_page import roles, verdict
 from tunewright.present.terminal.screen import say
 from tunewright.remedies import use
 from tunewright.sinks import Synced, sync as sync_round
-from tunewright.store.address import masked_words, parse
+from tunewright.store.address import mask_words, parse
 from tunewright.store.results import Results
 
 _PARTED = ("optuna", "mlflow", "trackio", "table")
@@ -45,7 +45,7 @@ Names = list[str] | None
 
 
 @dataclass(frozen=True)
-class Asked:
+class SourceRequest:
     """The options of a command line about a source."""
 
     address: str
@@ -62,7 +62,7 @@ class Asked:
         return self.objective
 
 
-SOURCES: Mapping[str, Callable[[Asked], Results]] = {
+SOURCES: Mapping[str, Callable[[SourceRequest], Results]] = {
     "optuna": lambda a: importers.optuna(a.address, a.part, objective=a.objective, **a.options),
     "mlflow": lambda a: importers.mlflow(a.address, a.part, objective=a.named, **a.options),
     "wandb": lambda a: importers.wandb(
@@ -129,13 +129,13 @@ def import_(
     json: JsonOption = False,
 ) -> None:
     """Take over a round that another tool recorded; check, plot and report then work on it."""
-    importer = chosen(source, SOURCES, "import")
+    importer = choose(source, SOURCES, "import")
     options: Options = {}
     roles = _roles(scientific=scientific, nuisance=nuisance, fixed=fixed, left_out=leave_out)
     if roles:
         options["roles"] = roles
     if ranges:
-        options["ranges"] = dict(parsed_range(text) for text in ranges)
+        options["ranges"] = dict(parse_range(text) for text in ranges)
     if means:
         options["means"] = dict(_pair(text) for text in means)
     if name is not None:
@@ -145,10 +145,10 @@ def import_(
     objective = _objective(minimize, maximize, last)
     if part is not None and source not in _PARTED:
         raise Misuse("importers.second_address", source=source, part=part)
-    results = importer(Asked(address, part, objective, metric or (), options))
+    results = importer(SourceRequest(address, part, objective, metric or (), options))
     where = _store(store)
-    kept = stores.keep(where, results, shlex.join(["tunewright", *masked_words(sys.argv[1:])]))
-    answer(json, facts.of_round(kept), lambda: _tell(results, parse(where).shown))
+    kept = stores.keep(where, results, shlex.join(["tunewright", *mask_words(sys.argv[1:])]))
+    answer(json, facts.of_round(kept), lambda: _tell(results, parse(where).masked))
 
 
 import_.__name__ = "import"  # the verb's name, which Python keeps for itself
@@ -166,10 +166,10 @@ def _tell(results: Results, store: str) -> None:
     say(worded("next", command=f"tunewright check {shlex.quote(name)}"))
 
 
-def parsed_range(text: str) -> tuple[str, Range]:
+def parse_range(text: str) -> tuple[str, Range]:
     """A hyperparameter and its range, as Python writes it.
 
-    >>> parsed_range("lr = log(1e-5, 1e-1)"), parsed_range("opt=choice(adam, sgd)")[1].values
+    >>> parse_range("lr = log(1e-5, 1e-1)"), parse_range("opt=choice(adam, sgd)")[1].values
     (('lr', Log(low=1e-05, high=0.1)), ('adam', 'sgd'))
     """
     match = re.fullmatch(r"\s*(.+?)\s*=\s*(\w+)\s*\(([^()]*)\)\s*", text)

@@ -9,7 +9,7 @@ import typer
 
 from tunewright import project as projects
 from tunewright.cli._errors import FINE, UNFINISHED, answer
-from tunewright.cli._options import FILE, ROUNDS, JsonOption, StoreOption, chosen
+from tunewright.cli._options import FILE, ROUNDS, JsonOption, StoreOption, choose
 from tunewright.design import presets
 from tunewright.messages import Message, label, worded, words
 from tunewright.present.envelope import plain
@@ -145,7 +145,7 @@ def new(
 ) -> None:
     """Write rounds/NAME.toml to fill in, with the hyperparameters the program takes."""
     if space is not None:
-        chosen(space, {known: known for known in presets.OPTIMIZERS}, "--space")
+        choose(space, {known: known for known in presets.OPTIMIZERS}, "--space")
     new_round = projects.new(name, space=space, trials=trials, lr_decay=lr_decay)
     data = {**plain(new_round), "next": [{"argv": ["tunewright", "run", name, "--dry-run"]}]}
     answer(json, data, lambda: _print_new(new_round))

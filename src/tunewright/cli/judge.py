@@ -51,7 +51,7 @@ def first(context: typer.Context) -> None:
         raise typer.Exit
 
 
-def _opened(name: str, store: str, on: str = "local", workers: int | None = None) -> Referee:
+def _open(name: str, store: str, on: str = "local", workers: int | None = None) -> Referee:
     executor: Executor | None = None
     if on != "local" or workers is not None:
         executor = where.executor(on, workers)
@@ -146,21 +146,21 @@ def attempt(
     json: JsonOption = False,
 ) -> None:
     """Judge a change: run it as often as it deserves, then keep it, discard it, or leave it."""
-    decision = _opened(name, store, on, workers).attempt(change)
+    decision = _open(name, store, on, workers).attempt(change)
     answer(json, decision, lambda: page.print_decision(decision, screen()))
 
 
 @judge.command("status")
 def status(name: NameOption = NAME, store: StoreOption = STORE, json: JsonOption = False) -> None:
     """Show where the lineage stands, what was spent, and the newest quoted total."""
-    state = _opened(name, store).status()
+    state = _open(name, store).status()
     answer(json, state, lambda: page.print_status(state, screen()))
 
 
 @judge.command("history")
 def history(name: NameOption = NAME, store: StoreOption = STORE, json: JsonOption = False) -> None:
     """Show every decision, oldest first."""
-    decisions = _opened(name, store).history()
+    decisions = _open(name, store).history()
     answer(json, {"decisions": decisions}, lambda: page.print_decisions(decisions, screen()))
 
 
@@ -174,7 +174,7 @@ def quote(
     json: JsonOption = False,
 ) -> None:
     """Run the first and the current commit again, in turn: the total gain with its interval."""
-    lineage = _opened(name, store, on, workers)
+    lineage = _open(name, store, on, workers)
     offer = lineage.quote(runs)
     answer(json, offer, lambda: page.print_quote(offer, lineage.objective.metric, screen()))
 
@@ -195,5 +195,5 @@ def audit(
     json: JsonOption = False,
 ) -> None:
     """Remove kept changes one by one, newest first, where nothing is lost without them."""
-    outcome = _opened(name, store, on, workers).audit(margin, runs)
+    outcome = _open(name, store, on, workers).audit(margin, runs)
     answer(json, outcome, lambda: page.print_audit(outcome, screen()))

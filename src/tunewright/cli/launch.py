@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
-from tunewright.cli._grouped import grouped
+from tunewright.cli._grouped import flatten_groups
 from tunewright.cli._groups import Answering, Judging, Priced, Training
-from tunewright.cli._options import RoundName, chosen, from_here, need_project, store_address
+from tunewright.cli._options import RoundName, choose, from_here, need_project, store_address
 from tunewright.execution.run import load
 from tunewright.launches import lineage as histories, workflow
 from tunewright.launches.launch import Claim, LaunchTerms
@@ -29,7 +29,7 @@ from tunewright.refusals import exit_code_of
 _KINDS: dict[str, Claim] = {"feature": "feature", "hyperparameters": "hyperparameters"}
 
 
-@grouped
+@flatten_groups
 def launch(
     round: RoundName,
     judging: Judging,
@@ -128,7 +128,7 @@ def launch(
     address = project.store(from_here(answering.store))
     price = priced.per_hour
     terms = LaunchTerms(
-        claim=None if claim is None else chosen(claim, _KINDS, "--claim"),
+        claim=None if claim is None else choose(claim, _KINDS, "--claim"),
         complexity=complexity,
         not_worse_by=not_worse_by,
         sd=sd,
@@ -138,7 +138,7 @@ def launch(
         fresh=fresh,
         any_length=any_length,
     )
-    results = judging.judged(load(address, round))
+    results = judging.apply(load(address, round))
     with project.entered():
         report = workflow.launch(
             results,
@@ -162,7 +162,7 @@ def launch(
     answering.show(report.to_data(), page, _exit_code(report))
 
 
-@grouped
+@flatten_groups
 def history(answering: Answering) -> None:
     """Show every launch decision, oldest first, and the baseline that came of them."""
     launches = histories.history(store_address(answering.store))
@@ -179,7 +179,7 @@ def _exit_code(report: LaunchReport) -> int:
     return FINE if all(report.decision.runs) else UNFINISHED
 
 
-@grouped
+@flatten_groups
 def variance(
     round: RoundName,
     training: Training,

@@ -12,9 +12,9 @@ import typer
 
 import tunewright
 from tunewright.cli._errors import FINE, INTERRUPTED, explain, tell
-from tunewright.cli._verbs import Verbs, translated
+from tunewright.cli._verbs import Verbs, translate
 from tunewright.errors import Misuse
-from tunewright.messages import known as known_language, language, read_by, read_in, worded
+from tunewright.messages import language, language_named, read_by, read_in, worded
 from tunewright.present import envelope
 from tunewright.present.terminal.screen import sidelines
 
@@ -60,18 +60,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     given, wanted = _without_language(sys.argv[1:] if arguments is None else arguments)
     json = _wants_json(given)
-    spoken = "en" if json else known_language(wanted or "") or language()
-    answering = envelope.answering(named(given)) if json else contextlib.nullcontext()
+    spoken = "en" if json else language_named(wanted or "") or language()
+    answering = envelope.answering(command_name(given)) if json else contextlib.nullcontext()
     try:
         with answering, read_by("shell"), read_in(spoken):
             try:
-                if wanted is not None and known_language(wanted) is None:
+                if wanted is not None and language_named(wanted) is None:
                     raise Misuse("cli.unknown_language", asked=wanted)
                 code = _run(given)
             except (KeyboardInterrupt, typer.Abort) as stopped:
                 sidelines().print(worded("interrupted"))
                 if json:
-                    envelope.show_error(named(given), stopped, INTERRUPTED)
+                    envelope.show_error(command_name(given), stopped, INTERRUPTED)
                 return INTERRUPTED
             except (BrokenPipeError, SystemExit):
                 raise
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if not json:
                     return tell(error, sidelines())
                 code = explain(error).exit_code
-                envelope.show_error(named(given), error, code)
+                envelope.show_error(command_name(given), error, code)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # whoever reads our pipe, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -118,24 +118,28 @@ def _wants_json(arguments: Sequence[str]) -> bool:
     return JSON in options and not {"-h", "--help"} & set(options)
 
 
-def named(arguments: Sequence[str]) -> str:
+def command_name(arguments: Sequence[str]) -> str:
     """The command that the arguments name; empty for none.
 
-    >>> named(["probe", "batch-size", "--json"]), named(["--json", "ls"]), named(["--json"])
-    ('probe batch-size', 'ls', '')
+    >>> [command_name(line.split()) for line in ("probe batch-size --json", "--json ls", "--json")]
+    ['probe batch-size', 'ls', '']
     """
     words = [word for word in arguments if not word.startswith("-")]
     return " ".join(words[: 2 if words and words[0] in _GROUPS else 1])
 
 
 def _run(arguments: list[str]) -> int:
-    command = translated(typer.main.get_command(app))
+    command = translate(typer.main.get_command(app))
     try:
         code = command.main(args=arguments, prog_name="tunewright", standalone_mode=False)
     except Exception as error:
         # an option without its value is refused before typer knows the command
         if hasattr(error, "format_message") and getattr(error, "ctx", command) is None:
-            verb = named(arguments) if named(arguments).split(" ")[0] in command.commands else ""
+            verb = (
+                command_name(arguments)
+                if command_name(arguments).split(" ")[0] in command.commands
+                else ""
+            )
             error.ctx = typer.Context(command, info_name=f"tunewright {verb}".strip())  # type: ignore[attr-defined]
         raise
     return code if isinstance(code, int) else FINE

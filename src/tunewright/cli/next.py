@@ -15,7 +15,7 @@ from tunewright.actions import Action, NextRound
 from tunewright.advice.extend import extension
 from tunewright.advice.length import Agreement, agreement
 from tunewright.advice.proposal import DEFAULT_SEARCH, Proposal, next_name
-from tunewright.cli._grouped import grouped
+from tunewright.cli._grouped import flatten_groups
 from tunewright.cli._groups import Answering, Judging
 from tunewright.cli._options import (
     ROUNDS,
@@ -31,13 +31,13 @@ from tunewright.errors import Misuse, NotFound
 from tunewright.messages import worded
 from tunewright.present.terminal.proposal_page import print_extension, print_proposals
 from tunewright.present.terminal.screen import say, screen
-from tunewright.project._project import named_freely, recorded_names
+from tunewright.project._project import names_in_store, proposals_under
 from tunewright.store.results import Results
 
 WriteOption = Annotated[bool, typer.Option("--write", help="Write the round as rounds/NAME.toml.")]
 
 
-@grouped
+@flatten_groups
 def next_(
     round: RoundName,
     judging: Judging,
@@ -48,8 +48,10 @@ def next_(
     ] = 1,
 ) -> None:
     """Say what to do after a round: ranked proposals with their reasons, and rounds to run."""
-    results = judging.judged(read_round(round, answering.store))
-    proposals = named_freely(results, next_name(results.round.name, _taken(answering.store)))
+    results = judging.apply(read_round(round, answering.store))
+    proposals = proposals_under(
+        results, next_name(results.round.name, _names_in_use(answering.store))
+    )
     path = _write(results, proposals, take) if write else None
     action = _next_action(round, proposals, None if path is None else proposals[take - 1])
     data = {
@@ -80,7 +82,7 @@ def _print_agreement(results: Results, store: str | None) -> None:
     say()
 
 
-@grouped
+@flatten_groups
 def extend(
     round: RoundName,
     answering: Answering,
@@ -103,7 +105,7 @@ def extend(
     """Train longer: the best configuration's neighbourhood at more steps, its schedule adapted."""
     results = read_round(round, answering.store)
     longer = extension(results, max_train_steps, tune=tune or (), trials_per_study=trials)
-    name = next_name(results.round.name, _taken(answering.store))
+    name = next_name(results.round.name, _names_in_use(answering.store))
     longer = replace(longer, round=replace(longer.round, name=name))
     reason = f"from {longer.old_steps} to {longer.new_steps} steps: {longer.rule}"
     path = _new_file(longer.round, reason) if write else None
@@ -138,11 +140,11 @@ def _next_action(round: str, proposals: Sequence[Proposal], written: Proposal | 
     return NextRound(round, write=True)
 
 
-def _taken(store: str | None) -> set[str]:
+def _names_in_use(store: str | None) -> set[str]:
     """The names of rounds in the store and in the project's folder."""
     project = find_project()
     beside = project.round_names if project is not None else []
-    return {*recorded_names(store_address(store)), *beside}
+    return {*names_in_store(store_address(store)), *beside}
 
 
 def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
@@ -157,12 +159,14 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
         )
     chosen = proposals[take - 1]
     if chosen.round is None:
-        others = [n for n, one in enumerate(proposals, start=1) if one.round is not None]
+        others = [n for n, proposal in enumerate(proposals, start=1) if proposal.round is not None]
         raise Misuse(
             "next.nothing_to_write",
             kind=chosen.kind,
             cause=chosen.reason,
-            remedy=next((one for one in chosen.actions if one.argv), _take(results, others)),
+            remedy=next(
+                (action for action in chosen.actions if action.argv), _take(results, others)
+            ),
         )
     path = project.round_file(chosen.round.name)
     if not _is_new(results, chosen) and path.exists():

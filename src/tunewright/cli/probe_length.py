@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from tunewright.cli._errors import Misuse
-from tunewright.cli._grouped import grouped
+from tunewright.cli._grouped import flatten_groups
 from tunewright.cli._options import RoundName, need_project, open_store
-from tunewright.cli.probe_stability import Carrying, Start, TrialOption, carried_out
+from tunewright.cli.probe_stability import Carrying, Start, TrialOption, carry_out
 from tunewright.execution.run import load
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
@@ -32,7 +32,7 @@ PlotOption = Annotated[
 ]
 
 
-@grouped
+@flatten_groups
 def train_steps(
     start: Start,
     carrying: Carrying,
@@ -94,13 +94,13 @@ def train_steps(
         )
 
     terms = {"learning_rate": learning_rate, "max_train_steps": max_train_steps}
-    answer = carried_out("train_steps", ask, start, carrying, **terms)
+    answer = carry_out("train_steps", ask, start, carrying, **terms)
     carrying.answers(answer, lambda: _print_sweep(answer))
     if plot is not None:
         steps_to_fit(answer).save(plot)
 
 
-@grouped
+@flatten_groups
 def longer(
     round: RoundName,
     carrying: Carrying,
@@ -125,7 +125,7 @@ def longer(
 
     start = Start(round, trial)
     terms = {"share": share, "times": times}
-    answer = carried_out("longer", ask, start, carrying, **terms)
+    answer = carry_out("longer", ask, start, carrying, **terms)
     carrying.answers(answer, lambda: None)
 
 
@@ -148,7 +148,7 @@ def _print_sweep(answer: TrainSteps) -> None:
     screen().print(rows)
 
 
-@grouped
+@flatten_groups
 def critical_batch(
     round: RoundName,
     carrying: Carrying,
@@ -219,7 +219,7 @@ def critical_batch(
         )
 
     given = {"batch_sizes": batch_sizes, "trials": each, "max_train_steps": max_train_steps}
-    answer = carried_out("critical_batch", ask, Start(), carrying, **given)
+    answer = carry_out("critical_batch", ask, Start(), carrying, **given)
     carrying.answers(answer, lambda: _print_sizes(answer))
     if plot is not None:
         batch_scaling(answer).save(plot)
@@ -263,10 +263,10 @@ def _print_sizes(answer: CriticalBatch) -> None:
     heads = ("batch size", "steps", "best of half", "reached", "scaling")
     rows = table(*heads, right=heads[:3])
     for point in answer.sizes:
-        low, high = (words.number(rounded(x)) for x in (point.low, point.high))
+        low, high = (words.number(whole_steps(x)) for x in (point.low, point.high))
         rows.add_row(
             cell(point.batch_size),
-            cell(words.number(rounded(point.steps))),
+            cell(words.number(whole_steps(point.steps))),
             cell("" if point.steps is None else f"{low} to {high}"),
             cell(f"{point.reached} of {point.trials}"),
             cell(point.scaling or "" if point.valid else "does not count", _tint(point.valid)),
@@ -274,7 +274,7 @@ def _print_sizes(answer: CriticalBatch) -> None:
     screen().print(rows)
 
 
-def rounded(steps: float | None) -> int | None:
+def whole_steps(steps: float | None) -> int | None:
     """Steps as a whole number."""
     return None if steps is None else int(steps + 0.5)
 

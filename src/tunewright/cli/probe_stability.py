@@ -10,7 +10,7 @@ import typer
 
 from tunewright.cli import _options as where
 from tunewright.cli._errors import INTERRUPTED, Misuse, answer as show
-from tunewright.cli._grouped import grouped
+from tunewright.cli._grouped import flatten_groups
 from tunewright.cli._groups import Expecting, show_cost
 from tunewright.cli._options import (
     JsonOption,
@@ -40,7 +40,7 @@ from tunewright.remedies import use
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
-Found = TypeVar("Found")
+ProbeAnswer = TypeVar("ProbeAnswer")
 RoundArgument = Annotated[
     str | None,
     typer.Argument(
@@ -101,16 +101,16 @@ class Carrying(Expecting):
         show(self.json, answer.to_data(), whole)
 
 
-def carried_out(
+def carry_out(
     probe: str,
-    ask: Callable[[Workload, Trial | None, Watcher], Found],
+    ask: Callable[[Workload, Trial | None, Watcher], ProbeAnswer],
     start: Start,
     carrying: Carrying,
     **terms: Any,
-) -> Found:
+) -> ProbeAnswer:
     """The answer of a probe; its cost instead, if only that is asked for.
 
-    After an interrupt, the command that resumes it. `asked` is what decides the cost.
+    After an interrupt, the command that resumes it. `terms` are the arguments that decide the cost.
     """
     carrying.check()
     project = need_project()
@@ -123,7 +123,7 @@ def carried_out(
                 terms["results"] = load(workload.store, start.round or "")
             given = {"fixed": start.values, "trial": known, "progress": on_screen(), **terms}
             cost = of_probe(probe, workload, measure=carrying.measure, **given)
-            show_cost(carrying.applied(cost), carrying.json, probe=probe)
+            show_cost(carrying.with_price(cost), carrying.json, probe=probe)
             raise typer.Exit
         try:
             return ask(workload, known, on_screen())
@@ -164,7 +164,7 @@ def values(written: list[str] | None) -> dict[str, Value]:
     return by_name
 
 
-@grouped
+@flatten_groups
 def stability(
     start: Start,
     carrying: Carrying,
@@ -178,11 +178,11 @@ def stability(
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Stability:
         return ask_stability(workload, fixed=start.values, trial=known, steps=steps, progress=watch)
 
-    answer = carried_out("stability", ask, start, carrying, steps=steps)
+    answer = carry_out("stability", ask, start, carrying, steps=steps)
     carrying.answers(answer, lambda: _print_runs(answer.runs, answer.learning_rate))
 
 
-@grouped
+@flatten_groups
 def warmup(
     start: Start,
     carrying: Carrying,
@@ -210,7 +210,7 @@ def warmup(
             progress=watch,
         )
 
-    answer = carried_out("warmup", ask, start, carrying, steps=steps, repeats=repeats)
+    answer = carry_out("warmup", ask, start, carrying, steps=steps, repeats=repeats)
 
     def page() -> None:
         _print_rungs(answer.rungs)
@@ -219,7 +219,7 @@ def warmup(
     carrying.answers(answer, page)
 
 
-@grouped
+@flatten_groups
 def clip(
     start: Start,
     carrying: Carrying,
@@ -240,7 +240,7 @@ def clip(
         def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Clip:
             return ask_clip(workload, fixed=start.values, trial=known, steps=steps, progress=watch)
 
-        answer = carried_out("clip", ask, start, carrying, steps=steps)
+        answer = carry_out("clip", ask, start, carrying, steps=steps)
     carrying.answers(answer, lambda: _print_thresholds(answer.tried))
 
 

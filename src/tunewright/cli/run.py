@@ -18,7 +18,7 @@ from tunewright.actions import Advise
 from tunewright.budgets.cost import Price
 from tunewright.cli import _options as where
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED, answer
-from tunewright.cli._grouped import grouped
+from tunewright.cli._grouped import flatten_groups
 from tunewright.cli._groups import (
     Answering,
     Expecting,
@@ -45,7 +45,7 @@ from tunewright.design.round import Round
 from tunewright.design.workload_file import read_toml, unknown_key
 from tunewright.errors import Damaged, DesignError, Misuse, TunewrightError
 from tunewright.execution.executors.executor import Executor
-from tunewright.execution.join import LISTED, as_begun, recorded_list
+from tunewright.execution.join import LISTED, as_begun, list_of_round
 from tunewright.execution.repeat import run_repeats
 from tunewright.execution.run import load, supervise
 from tunewright.importers.files import csv_columns, text_in
@@ -100,7 +100,7 @@ def _list_for(
         and (before := results_in_store(store, round.name))
         and before.search == LISTED
     ):
-        listed_points, where = recorded_list(before, round), "the list this round began with"
+        listed_points, where = list_of_round(before, round), "the list this round began with"
     else:
         return None
     counts = [len(listed_points.own(study)) for study in round.studies]
@@ -111,7 +111,7 @@ def _list_for(
     except DesignError as error:
         fewer = Advise("list_more", {"words": ["--trials", str(min(counts))]})
         remedy = fewer if 0 < min(counts) < trials else None
-        raise Misuse.several(_found_in(where, error), remedy) from None
+        raise Misuse.several(_problems_of(where, error), remedy) from None
     if trials != round.trials_per_study:
         note = worded("listed_trials", now=trials, before=round.trials_per_study)
         sidelines().print(Text(note), soft_wrap=True)
@@ -132,10 +132,10 @@ def read_list(path: Path) -> Listed:
         rows = _rows(path)
         return Listed(rows)
     except (Damaged, DesignError) as error:
-        raise Misuse.several(_found_in(str(path), error)) from None
+        raise Misuse.several(_problems_of(str(path), error)) from None
 
 
-def _found_in(source: str, error: TunewrightError) -> list[Message]:
+def _problems_of(source: str, error: TunewrightError) -> list[Message]:
     """The problems of a list, as those of the file that it is from."""
     return [
         replace(problem, facts={**problem.facts, "source": source}) for problem in error.problems
@@ -203,7 +203,7 @@ EarlyStoppingOption = Annotated[
 ]
 
 
-@grouped
+@flatten_groups
 def run(
     round: RoundName,
     expecting: Expecting,
@@ -253,7 +253,7 @@ def run(
             workload = project.workload(store, executor, asked_round.name)
             slots, measure = executor.slots, expecting.measure
             planned = plan(asked_round, workload, with_search, slots, measure, on_screen())
-        planned = replace(planned, cost=expecting.applied(planned.cost))
+        planned = replace(planned, cost=expecting.with_price(planned.cost))
         answering.show(planned, lambda: print_plan(planned, str(workload.objective), screen()))
         return
     run_round(
@@ -359,7 +359,7 @@ def exit_code(results: Results | Repeats, summary: Summary | None) -> int:
     return UNFINISHED if why in ("all failed", "no suggestion") else FINE
 
 
-@grouped
+@flatten_groups
 def worker(
     round: RoundName,
     answering: Answering,
@@ -391,7 +391,7 @@ def worker(
     )
 
 
-@grouped
+@flatten_groups
 def stop(
     round: RoundName,
     answering: Answering,
@@ -415,7 +415,7 @@ def _print_stop(request: stores.StopRequest) -> None:
     say(worded(code, round=name, running=request.running, trial=request.trial))
 
 
-@grouped
+@flatten_groups
 def repeat(
     round: RoundName,
     judging: Judging,
@@ -436,7 +436,7 @@ def repeat(
     project = need_project()
     store = from_here(answering.store)
     results_alone = load(project.store(store), round, earlier=False)
-    results = judging.judged(results_alone)
+    results = judging.apply(results_alone)
     trial = results.best() if number is None else results.trial(number)
     price = priced.per_hour
     watch = on_screen()
@@ -447,7 +447,7 @@ def repeat(
             show_cost(cost, answering.json, round=results_alone.round.name, trial=trial.number)
             return
         repeats, summary, _ = run_repeats(trial, workload, times, watch)
-    judged = repeats.judged_by(results.objective)
+    judged = repeats.with_objective(results.objective)
     data = facts.of_repeats(judged, summary.why)
 
     def page() -> None:

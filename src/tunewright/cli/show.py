@@ -12,11 +12,11 @@ import typer
 from tunewright import stores
 from tunewright.checks.checklist import check as check_results
 from tunewright.cli._errors import FINE, WARNED
-from tunewright.cli._grouped import grouped
+from tunewright.cli._grouped import flatten_groups
 from tunewright.cli._groups import Answering, Judging
 from tunewright.cli._options import (
     RoundName,
-    chosen,
+    choose,
     read_round,
     store_address,
 )
@@ -41,7 +41,7 @@ _KINDS = {kind: kind for kind in CHAPTERS}
 _FORMATS = {"png": ".png", "svg": ".svg", "pdf": ".pdf"}
 
 
-@grouped
+@flatten_groups
 def ls(
     answering: Answering,
     verbose: Annotated[
@@ -54,7 +54,7 @@ def ls(
     answering.show({"rounds": rows}, lambda: print_tracking(rows, screen(), details=verbose))
 
 
-@grouped
+@flatten_groups
 def show(
     round: RoundName,
     judging: Judging,
@@ -65,12 +65,12 @@ def show(
 ) -> None:
     """Show one round: goal, roles, the best per study, why trials did not complete, what next."""
     results = read_round(round, answering.store, earlier=False)
-    results = judging.judged(results, aloud=False)
+    results = judging.apply(results, aloud=False)
     data = partial(facts.of_round, results, curves=curves)  # every declared trial is in it
     answering.show(data, lambda: print_round(results, screen()))
 
 
-@grouped
+@flatten_groups
 def trial(
     round: RoundName,
     judging: Judging,
@@ -78,7 +78,7 @@ def trial(
     number: Annotated[int, typer.Argument(metavar="N", help="The trial's number in its round.")],
 ) -> None:
     """Show one trial: configuration, curves, attempts, log, where it comes from."""
-    results = judging.judged(read_round(round, answering.store))
+    results = judging.apply(read_round(round, answering.store))
     chosen_trial = results.trial(number)
     history = stores.history(store_address(answering.store), chosen_trial)
     data = {
@@ -95,7 +95,7 @@ def trial(
     answering.show(data, lambda: print_trial(results, chosen_trial, history, screen()))
 
 
-@grouped
+@flatten_groups
 def note(
     round: RoundName,
     answering: Answering,
@@ -109,7 +109,7 @@ def note(
     )
 
 
-@grouped
+@flatten_groups
 def export(
     round: RoundName,
     judging: Judging,
@@ -121,8 +121,8 @@ def export(
     ] = "trials",
 ) -> None:
     """Write a round's trials or curves to a file for other programs."""
-    rows = chosen(table, _TABLES, "--table")
-    results = judging.judged(read_round(round, answering.store, earlier=False))
+    rows = choose(table, _TABLES, "--table")
+    results = judging.apply(read_round(round, answering.store, earlier=False))
     written = results.export(path, rows)
     trials = results.size
     answering.show(
@@ -131,14 +131,14 @@ def export(
     )
 
 
-@grouped
+@flatten_groups
 def check(
     round: RoundName,
     judging: Judging,
     answering: Answering,
 ) -> None:
     """Ask whether a round can be trusted: the playbook's checklist. Exits with 1 on a warning."""
-    results = judging.judged(read_round(round, answering.store))
+    results = judging.apply(read_round(round, answering.store))
     findings = check_results(results)
     answering.show(
         {"round": results.round.name, "findings": findings},
@@ -147,7 +147,7 @@ def check(
     )
 
 
-@grouped
+@flatten_groups
 def believe(round: RoundName, answering: Answering) -> None:
     """Show what a model of the trials believes: the best to expect, what diverges, what is left.
 
@@ -162,7 +162,7 @@ def believe(round: RoundName, answering: Answering) -> None:
     )
 
 
-@grouped
+@flatten_groups
 def plot(
     round: RoundName,
     judging: Judging,
@@ -182,9 +182,9 @@ def plot(
     format: Annotated[str, typer.Option(metavar="FORMAT", help="png, svg or pdf.")] = "png",
 ) -> None:
     """Draw a round: every trial, the best so far, settings, curves, budgets, importance."""
-    kinds = [chosen(kind, _KINDS, "--only") for kind in only or _KINDS]
-    ending = chosen(format, _FORMATS, "--format")
-    results = judging.judged(read_round(round, answering.store))
+    kinds = [choose(kind, _KINDS, "--only") for kind in only or _KINDS]
+    ending = choose(format, _FORMATS, "--format")
+    results = judging.apply(read_round(round, answering.store))
     folder = out or Path(f"{file_name(round)}.plots")
     written: list[dict[str, Any]] = []
     missing: list[str] = []
@@ -201,7 +201,7 @@ def plot(
     answering.show(data, lambda: None)
 
 
-@grouped
+@flatten_groups
 def report(
     round: RoundName,
     judging: Judging,
@@ -212,7 +212,7 @@ def report(
     ] = None,
 ) -> None:
     """Report on a round: verdict first, then plots and trials, in one HTML file and on screen."""
-    results = judging.judged(read_round(round, answering.store), aloud=answering.json)
+    results = judging.apply(read_round(round, answering.store), aloud=answering.json)
     made_report = report_on(results, reader="shell")
     path = out or (None if answering.json else Path(f"{file_name(round)}.html"))
     if path is not None:

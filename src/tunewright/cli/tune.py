@@ -16,7 +16,7 @@ from tunewright.campaigns.request import TuneTerms, define
 from tunewright.campaigns.step import Step
 from tunewright.campaigns.tune import Ending, carry_out
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
-from tunewright.cli._grouped import grouped
+from tunewright.cli._grouped import flatten_groups
 from tunewright.cli._groups import Answering, Expecting, PackedTraining
 from tunewright.cli._options import (
     ROUNDS,
@@ -27,7 +27,7 @@ from tunewright.cli._options import (
     plain_name,
     round_named,
 )
-from tunewright.cli.evaluate import chosen_measure
+from tunewright.cli.evaluate import find_measure
 from tunewright.costs.tune import of_campaign, spent_on
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
@@ -45,7 +45,7 @@ from tunewright.store.store import Store
 _SPACE = "tune"  # the round file that is taken for the space, unless another is named
 
 
-@grouped
+@flatten_groups
 def tune(
     expecting: Expecting,
     training: PackedTraining,
@@ -139,7 +139,7 @@ def tune(
                 known = read_definition(opened, called) or definition
                 campaign = read_campaign(opened, known)
             estimate = of_campaign(campaign, workload, expecting.measure, on_screen())
-        cost = expecting.applied(estimate)
+        cost = expecting.with_price(estimate)
         answering.show(_plan_facts(campaign, cost), lambda: _show_plan(campaign, cost))
         return
     ending = run_campaign(
@@ -185,7 +185,7 @@ def run_campaign(
     with project.entered():
         workload = project.workload(store, executor, sinks=sinks)
         tests = with_ is not None or project.settings["test"] is not None
-        test = chosen_measure(project, with_, "test") if tests else None
+        test = find_measure(project, with_, "test") if tests else None
         return carry_out(
             define(
                 workload,
@@ -277,7 +277,7 @@ def _show_plan(campaign: Campaign, cost: CostEstimate) -> None:
     say(worded("plan_used", **spent))
     say(f"  {worded('plan_explore', most=shares.explore, first=shares.first)}")
     kept = {"kept": shares.kept_back, "finalists": shares.finalists, "times": shares.times}
-    say(f"  {worded('plan_kept', luck=shares.luck, launch=shares.launch, **kept)}")
+    say(f"  {worded('plan_kept', luck=shares.best_runs, launch=shares.launch, **kept)}")
     exploit = max(0, campaign.total - shares.explore - shares.kept_back)
     say(f"  {worded('plan_exploit', least=exploit)}")
     if shares.extend:

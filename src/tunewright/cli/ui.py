@@ -74,7 +74,7 @@ def ui(
     # the server's packages are an extra, and take half a second to import
     from tunewright.ui.serve import Served, serve
 
-    def started(served: Served) -> None:
+    def announce(served: Served) -> None:
         if json:
             show_json(served)
         else:
@@ -83,7 +83,7 @@ def ui(
         if not (no_browser or json):
             _open_browser(served.url)
 
-    serve(place, address=address, port=port, allow=allow, started=started)
+    serve(place, address=address, port=port, allow=allow, started=announce)
 
 
 def _export(store: str, folder: Path, json: bool) -> None:

@@ -39,7 +39,7 @@ def of_probe(
     trial: Trial | None = None,
     measure: bool = False,
     progress: Wanted = "auto",
-    **asked: Any,
+    **terms: Any,
 ) -> CostEstimate:
     """What a probe that trains will cost.
 
@@ -55,13 +55,13 @@ def of_probe(
         trial: whose configuration is used; None: the best trial in the store.
         measure: whether to train for a short time where nothing is known.
         progress: of that short training, as for `tw.run`.
-        asked: what the probe itself is asked: `steps`, `repeats`, `share`, `times`, `batch_sizes`,
+        terms: the arguments of the probe: `steps`, `repeats`, `share`, `times`, `batch_sizes`,
             `trials`, `max_train_steps`, `learning_rate`; `results` for "longer".
     """
     if probe not in _PROBES:
         raise DesignError("cost.unknown_probe", probe=probe, known=sorted(_PROBES))
     start = by_meaning(workload, fixed, trial)
-    todo = _PROBES[probe](start, asked)
+    todo = _PROBES[probe](start, terms)
     known_timings = program_timings(workload)
     basis: Basis = "program"
     if not known_timings and measure:

@@ -234,7 +234,7 @@ Sink(tracker='tensorboard', where='runs/a', project=''))
         identity = f"{self.tracker}\0{self.where}\0{self.project}".encode()
         return f"{self.tracker}-{hashlib.sha256(identity).hexdigest()[:12]}"
 
-    def placed(self, folder: Path | None = None) -> Sink:
+    def with_address(self, folder: Path | None = None) -> Sink:
         """This sink with its address filled in; relative folders begin at `folder`."""
         where = self.where or os.environ.get(_ENVIRONMENT.get(self.tracker, ""), "")
         where = where or _TRACKERS[self.tracker][1]

@@ -45,7 +45,7 @@ class Score:
     unclear: bool = False  # noise hides the effect: neither yes nor no
 
 
-def diverged(curve: ReadCurve) -> Score | None:
+def divergence(curve: ReadCurve) -> Score | None:
     """Whether the loss is not finite, or ends above where it began.
 
     The score is the share of the improvement that was lost again at the end: 1 is all of it.
@@ -63,7 +63,7 @@ def diverged(curve: ReadCurve) -> Score | None:
     return Score((end - best) / gained, points, (end - best) / gained, curve.sign * end)
 
 
-def spiked(curve: ReadCurve) -> Score | None:
+def spike_score(curve: ReadCurve) -> Score | None:
     """Whether a training loss jumps up and comes back: the z of its clearest spike."""
     points = curve.table(LONGEST_FOR_SPIKES)
     if points is None or len(points[1]) < FEWEST_FOR_SPIKES:
@@ -90,7 +90,7 @@ def rose(curve: ReadCurve) -> Score | None:
     return Score(max(sure, 0.0), curves.evaluations, share, at_step=int(steps[at]))
 
 
-def worsened(valid: ReadCurve, train: ReadCurve | None) -> Score | None:
+def worsening(valid: ReadCurve, train: ReadCurve | None) -> Score | None:
     """Whether validation gets worse while training does not.
 
     The z of the rise from the lowest stretch to the end, by narrow and by broad means.
@@ -158,7 +158,7 @@ def improves(curve: ReadCurve) -> Score | None:
     return Score(100 * share, curves.evaluations, share, gain, at, hidden)
 
 
-def levelled_off(curve: ReadCurve) -> Score | None:
+def levelling_off(curve: ReadCurve) -> Score | None:
     """Whether the second half of training changed nothing that matters.
 
     The score is minus the change over the second half, or what the trend of the last thirds
@@ -173,15 +173,15 @@ def levelled_off(curve: ReadCurve) -> Score | None:
     width = max(4, round(0.2 * curves.evaluations))
     error = float(curves.mean_sd(width)[0]) * float(np.sqrt(2)) / total
     change = abs(float(level.gain[0])) / total
-    promised = _expected_gain(curves.values[0]) / total
-    at = int(steps[min(int(level.settled[0]), len(steps) - 1)])
+    promised = _gain_ahead(curves.values[0]) / total
+    at = int(steps[min(int(level.levels_at[0]), len(steps) - 1)])
     worst = max(change, promised)
     hidden = error > max(HIDDEN, _HALF * worst)
     share = float(level.gain[0]) / total
     return Score(-100 * worst, curves.evaluations, share, at_step=at, unclear=hidden)
 
 
-def _expected_gain(values: Floats) -> float:
+def _gain_ahead(values: Floats) -> float:
     """What as long a training again would gain, if thirds keep gaining in proportion."""
     third = len(values) // 3
     parts = [float(values[len(values) - k * third :][:third].mean()) for k in (3, 2, 1)]
@@ -238,7 +238,7 @@ def gradient(curve: ReadCurve) -> Score | None:
     return Score(abs(decades), points, decades, end)
 
 
-def unlearned(curve: ReadCurve, chance: float | None) -> Score | None:
+def no_learning(curve: ReadCurve, chance: float | None) -> Score | None:
     """Whether training never got better than a guess.
 
     The score is minus the improvement over chance (or over the first value), in percent of it.

@@ -17,7 +17,7 @@ from tunewright.diagnosis._scores import Score
 from tunewright.diagnosis.answer import QUESTIONS, Answer, Diagnosis, Question, ReadRun
 from tunewright.errors import DesignError
 from tunewright.finding import Evidence, NotJudged, Verdict
-from tunewright.importers.runs import RecordedRun, recorded_runs
+from tunewright.importers.runs import RecordedRun, read_runs
 from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -101,7 +101,7 @@ def _runs(source: Any, wanted: str | None) -> list[RecordedRun]:
         points = {str(name): _points(name, values) for name, values in source.items()}
         runs = [RecordedRun(wanted or "run", points, {})]
     else:
-        runs = recorded_runs(source)
+        runs = read_runs(source)
     if wanted is not None:
         kept = [recorded for recorded in runs if recorded.name == wanted]
         if not kept:
@@ -181,21 +181,21 @@ def _reader_of(run: _Run, question: Question) -> tuple[ReadCurve | None, Ask]:
     train, valid = run.get("train"), run.get("valid")
     either = valid or train
     asks: dict[Question, tuple[ReadCurve | None, Ask]] = {
-        "diverged": (_worst(train, valid), lambda _, curve: _scores.diverged(curve)),
-        "spikes": (train, lambda _, curve: _scores.spiked(curve)),
+        "diverged": (_worst(train, valid), lambda _, curve: _scores.divergence(curve)),
+        "spikes": (train, lambda _, curve: _scores.spike_score(curve)),
         "training_bug": (train, lambda _, curve: _scores.rose(curve)),
         "overfitting": (
             valid,
-            lambda its_run, curve: _scores.worsened(curve, its_run.get("train")),
+            lambda its_run, curve: _scores.worsening(curve, its_run.get("train")),
         ),
         "still_improving": (either, lambda _, curve: _scores.improves(curve)),
-        "saturated": (either, lambda _, curve: _scores.levelled_off(curve)),
+        "saturated": (either, lambda _, curve: _scores.levelling_off(curve)),
         "noise": (either, lambda _, curve: _scores.jumps(curve)),
         "periodicity": (either, lambda _, curve: _scores.periodic(curve)),
         "gradient_norm": (run.get("gradient_norm"), lambda _, curve: _scores.gradient(curve)),
         "learned": (
             train or valid,
-            lambda its_run, curve: _scores.unlearned(curve, its_run.chance),
+            lambda its_run, curve: _scores.no_learning(curve, its_run.chance),
         ),
         "schedule": (run.get("learning_rate"), _schedule),
     }

@@ -153,9 +153,9 @@ class Account:
             )
             store.began(self.claim, began.start_step, where, self._command)
         for snapshot in self._snapshots:
-            store.saved(self.claim, snapshot.step, snapshot.path, snapshot.sha256)
+            store.add_snapshot(self.claim, snapshot.step, snapshot.path, snapshot.sha256)
         if self._applied_new:
-            store.applied(self.claim, self._applied)
+            store.keep_applied(self.claim, self._applied)
 
     def settle(self, now: float) -> None:
         """What was written is committed: forget it."""

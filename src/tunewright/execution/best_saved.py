@@ -66,7 +66,7 @@ class BestSaved:
         """
         self._count = max(self._count, best)
         if attempt > 1:
-            self._recall(snapshot.listed(folder), start_step)
+            self._recall(snapshot.list_snapshots(folder), start_step)
         value = self._value_at(step)
         ranks = value is not None and self._place(value) < self._count
         if not due and not ranks and self._known(step):

@@ -59,4 +59,4 @@ def _plant(store: Store, claim: Claim, folder: Path, source: Snapshot) -> None:
             unfinished.rename(place)
     except OSError as error:
         raise StoreError("file.not_written", path=place, reason=error.strerror or error) from error
-    store.saved(claim, source.step, f"{SNAPSHOTS}/{source.path.name}", source.sha256)
+    store.add_snapshot(claim, source.step, f"{SNAPSHOTS}/{source.path.name}", source.sha256)

@@ -53,7 +53,7 @@ class Word:
     texts: tuple[str, ...]
     fields: tuple[str, ...]
 
-    def filled(self, values: Mapping[str, str]) -> str:
+    def fill(self, values: Mapping[str, str]) -> str:
         """The word with every field replaced."""
         pairs = zip(self.fields, self.texts[1:], strict=True)
         return self.texts[0] + "".join(values[name] + text for name, text in pairs)
@@ -120,12 +120,12 @@ class Command:
         """Whether the program learns its seed; without it a repeat would repeat nothing."""
         return "run.seed" in self.fields or CONFIG in self.fields
 
-    def filled(
+    def fill(
         self, configuration: Mapping[str, Value], facts: Mapping[str, Fact], config_file: str = ""
     ) -> list[str]:
         """The words to execute for one configuration.
 
-        >>> command("train --lr={learning_rate} --beta {beta1} -v {overrides}").filled(
+        >>> command("train --lr={learning_rate} --beta {beta1} -v {overrides}").fill(
         ...     {"learning_rate": 1e-05, "nesterov": True}, {})
         ['train', '--lr=1e-05', '-v', 'learning_rate=1e-05', 'nesterov=true']
         """
@@ -141,7 +141,7 @@ class Command:
             elif len(word.fields) == 1 and word.fields[0] in flags:
                 _flag(words, word, flags[word.fields[0]])
             elif all(name in values for name in word.fields):
-                words.append(word.filled(values))
+                words.append(word.fill(values))
             elif any(name.startswith("run.") and name not in values for name in word.fields):
                 raise WorkloadError(
                     "command.steps_unknown", before=word.texts[0], field=word.fields[0]

@@ -202,7 +202,7 @@ def _measurements(points: bytes) -> list[dict[str, Any]]:
     for name, curve in unpack(points).items():
         pairs = zip(curve.steps.tolist(), curve.values.tolist(), strict=True)
         for place, (step, value) in enumerate(pairs):
-            known = curve.measured(place)
+            known = curve.measurement(place)
             by_step.setdefault(step, {})[name] = value if known is None else known.to_data()
     return [{**by_step[step], "step": step} for step in sorted(by_step)]
 

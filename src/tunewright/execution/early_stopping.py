@@ -21,7 +21,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.errors import StoreError
 from tunewright.messages import Message
-from tunewright.seeds import SMALL, derived
+from tunewright.seeds import SMALL, derive_seed
 from tunewright.stats.early_stopping import (
     KTH,
     SPARED,
@@ -110,7 +110,7 @@ class EarlyStopping:
             return
         self._caught_up_at = now
         with contextlib.suppress(StoreError):
-            new = [key for key in store.finished(round_id) if key not in self._learned]
+            new = [key for key in store.keys_of_finished(round_id) if key not in self._learned]
             self.learn(store.trial(key) for key in new)
 
     def begin(
@@ -233,7 +233,7 @@ class EarlyStopping:
 
 def is_spared(seed: int) -> bool:
     """Whether a trial of this seed belongs to the random tenth that always finishes."""
-    return derived(seed, "early stopping") < SPARED * SMALL
+    return derive_seed(seed, "early stopping") < SPARED * SMALL
 
 
 def _looks_passed(looks: tuple[int, ...], curve: Curve) -> int:

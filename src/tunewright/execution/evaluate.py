@@ -33,7 +33,7 @@ from tunewright.store.launches import Evaluation, looks
 from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.store import RoundRecord, Store
-from tunewright.store.trial import Selected, Trial, claim_of, selected, split_seed
+from tunewright.store.trial import Selected, Trial, claim_of, select_snapshot, split_seed
 
 _WITHIN = "evaluation"  # the folder inside a trial's, for logs and files of the evaluation
 _FIELDS = ("checkpoint", "step", "folder")  # of a command, beside the hyperparameters
@@ -194,7 +194,7 @@ def _choose(trials: Trial | Iterable[Trial], with_: Measure, test: bool) -> list
 
 def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Job:
     root = store.root_of(record)
-    snapshot, folder = selected(root, trial, record.objective), inside(root, trial.folder)
+    snapshot, folder = select_snapshot(root, trial, record.objective), inside(root, trial.folder)
     refused: Message | None = None
     clash = sorted(set(_FIELDS) & set(trial.configuration)) if isinstance(with_, Command) else []
     if trial.value is None:
@@ -225,7 +225,7 @@ def _measure_all(
                 if isinstance(event, Logged):
                     for name, curve in unpack(event.points).items():
                         last = float(curve.values[-1])
-                        metrics[event.trial][name] = curve.measured(-1) or last
+                        metrics[event.trial][name] = curve.measurement(-1) or last
                 elif isinstance(event, Ended):
                     yield open_.pop(event.trial), metrics[event.trial], event.outcome
     finally:

@@ -81,7 +81,7 @@ def as_begun(
 def search_of(results: Results) -> Search:
     """The search that a recorded round began with."""
     if results.search == LISTED:
-        return recorded_list(results)
+        return list_of_round(results)
     if results.search not in _SEARCHES:
         raise DesignError(
             "join.unknown_search",
@@ -92,7 +92,7 @@ def search_of(results: Results) -> Search:
     return _SEARCHES[results.search]()
 
 
-def recorded_list(results: Results, round: Round | None = None) -> Listed:
+def list_of_round(results: Results, round: Round | None = None) -> Listed:
     """The configurations that a recorded round lists, as far as the round names them.
 
     The store also has what the training function's signature fixes, which a round leaves out.

@@ -43,7 +43,7 @@ def timings_of(
             :_MOST_ROUNDS
         ]:
             steps, batch = (record.meaning.name(n) for n in ("max_train_steps", "batch_size"))
-            for trial in store.claimed(record).trials:
+            for trial in store.results_of_claimed(record).trials:
                 length = length_of(trial.configuration, steps)
                 if trial.status == "completed" and length:
                     size = length_of(trial.configuration, batch)

@@ -77,7 +77,7 @@ class Ledger:
         along. If none on the disk is recorded, a hole is better than much training done again.
         """
         known = {PurePosixPath(saved.path).name for saved in self._store.snapshots(claim.trial)}
-        snapshots = snapshot.listed(folder / SNAPSHOTS)
+        snapshots = snapshot.list_snapshots(folder / SNAPSHOTS)
         last = snapshots[:_LAST]  # the best one may be recorded and much older
         recorded = [at for at, saved in enumerate(last) if saved.path.name in known]
         if recorded:

@@ -25,14 +25,14 @@ def ready(round: Round, workload: Workload, search: Search) -> Round:
     """The round with the workload's unmentioned defaults; refuses what cannot be run."""
     if not isinstance(round, Round):
         raise DesignError("run.not_a_round", round=round)
-    problems = refused(round, workload)
+    problems = problems_of(round, workload)
     if problems:
         raise DesignError.several(problems)
     vet(search, round, workload.objective)
     return with_defaults(round, workload.accepts.defaults)
 
 
-def refused(
+def problems_of(
     round: Round, workload: Workload, elsewhere: frozenset[str] = frozenset()
 ) -> list[Message]:
     """Every reason why a workload cannot run a round; `elsewhere` names what is given besides."""
@@ -43,7 +43,7 @@ def refused(
         workload.objective,
         workload.meaning,
         accepts.names,
-        accepts.needed(round.names).difference(elsewhere),
+        accepts.names_needed(round.names).difference(elsewhere),
         accepts.takes_anything,
     )
     return [*_name_clashes(round, workload), *problems]
@@ -115,7 +115,7 @@ def command_line(
         facts |= {"seed": seed, "start_step": 0, "folder": str(folder)}
         every = _eval_every(workload, configuration)
         facts |= {} if every is None else {"eval_every": every}
-        words = workload.train.filled(configuration, facts, str(folder / CONFIG_FILE))
+        words = workload.train.fill(configuration, facts, str(folder / CONFIG_FILE))
         return shlex.join(words)
     given = "".join(f", {name}={value!r}" for name, value in configuration.items())
     return f"{workload.name}(run{given})  # seed {seed}"

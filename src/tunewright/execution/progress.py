@@ -44,7 +44,7 @@ class Progress:
         self._any_good = any(record.counts.get(status) for status in good)
         self._best = None if self._silent else self._best_before()
 
-    def seen_by_all(self, account: Account, ended: Outcome) -> Seen:
+    def trial_log(self, account: Account, ended: Outcome) -> Seen:
         """What the trial has logged; if this attempt went without the objective, by all of them."""
         seen = account.seen
         missing = self._record.objective.metric not in seen.metrics
@@ -153,7 +153,7 @@ class Progress:
         if not self._record.counts.get("completed"):
             return None
         try:
-            return self._store.claimed(self._record).best().value
+            return self._store.results_of_claimed(self._record).best().value
         except NotFound:
             return None
 

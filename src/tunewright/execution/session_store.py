@@ -31,7 +31,7 @@ from tunewright.store.joined import with_earlier
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.outcome import Ended
 from tunewright.store.provenance import capture
-from tunewright.store.rounds import ASKED, inside
+from tunewright.store.rounds import ASK_AND_TELL, inside
 from tunewright.store.spool import write_result, write_trial
 from tunewright.store.store import Store
 from tunewright.store.trial import Claim
@@ -67,7 +67,7 @@ class Desk:
                     meaning,
                     search=search.name,
                     suggestions=suggestions(search),
-                    command=ASKED,
+                    command=ASK_AND_TELL,
                     folder="" if chosen is None else str(chosen),
                     ahead=by_position(search) is not None,
                 ),
@@ -154,7 +154,7 @@ class Desk:
             for claim in claims:
                 self.store.add_provenance(claim, self._provenance)
         ready, _ = fill_claims(self.store, self.record, self._search, claims)
-        self._gate.begun(len(claims))
+        self._gate.count(len(claims))
         self._unsure = before
         self._held |= {claim.trial for claim in ready}
         if self.early is not None:
@@ -201,7 +201,7 @@ class Desk:
                 point.unit,
             )
             self.store.add_provenance(claim, self._provenance)
-        self._gate.begun(1)
+        self._gate.count(1)
         self._held.add(claim.trial)
         return claim
 

@@ -80,7 +80,7 @@ def fill_claims(
     if not empty:
         return list(claims), True
     enough = True
-    results = store.claimed(record)
+    results = store.results_of_claimed(record)
     known: dict[int, Claim] = {}
     for study in results.studies:
         unfilled = [claim for claim in empty if claim.study == study.number]

@@ -234,7 +234,7 @@ class Supervisor:
                 for claim in claims:
                     self._job.store.add_provenance(claim, origin)
             self._unsure = before
-            self.gate.begun(len(claims))
+            self.gate.count(len(claims))
             self._drained = len(claims) < free
             self._claim_at = now + LOOK_S if self._drained else now
             try:
@@ -360,7 +360,7 @@ class Supervisor:
             if isinstance(event, Logged) and not isinstance(self._job.executor, Inline):
                 self._consider(event)
             return
-        seen = self.progress.seen_by_all(account, event.outcome)
+        seen = self.progress.trial_log(account, event.outcome)
         objective, deaths = self._job.workload.objective, account.claim.attempts_died
         outcome = conclude(event.outcome, seen, objective, deaths)
         if (early := self._job.early_stopping) is not None:

@@ -35,10 +35,11 @@ class Accepts:
     drops_inactive: bool = False  # a command leaves out the words of what is not active
     handle: str = ""  # the name under which a function receives its run
 
-    def needed(self, given: Collection[str]) -> frozenset[str]:
+    def names_needed(self, given: Collection[str]) -> frozenset[str]:
         """What every configuration of a round must have, when the round gives these names at all.
 
-        >>> Accepts(frozenset("ab"), frozenset("ab"), False, drops_inactive=True).needed(["a"])
+        >>> accepts = Accepts(frozenset("ab"), frozenset("ab"), False, drops_inactive=True)
+        >>> accepts.names_needed(["a"])
         frozenset({'b'})
         """
         return self.required.difference(given) if self.drops_inactive else self.required
@@ -109,7 +110,7 @@ class Workload:
 
     def placed_sinks(self) -> tuple[Sink, ...]:
         """The sinks with their addresses; refuses one whose package is not installed."""
-        placed = tuple(sink.placed() for sink in self._sinks())
+        placed = tuple(sink.with_address() for sink in self._sinks())
         for sink in placed:
             sink.need()
         return placed

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tunewright.errors import Unreadable
-from tunewright.formats.wire import Field, fields, inside, number, signed, text
+from tunewright.formats.wire import Field, fields, inside, number, text, to_signed
 
 EVENTS = ".tfevents."  # in the name of every event file
 _SPLITS = ("train", "validation", "eval", "test")  # folders of one run, as Keras names them
@@ -118,7 +118,7 @@ def _take(event: bytes, events: Events) -> None:
             events.last_s = number(value)
             events.first_s = events.last_s if events.first_s is None else events.first_s
         elif key == 2:
-            step = signed(value)
+            step = to_signed(value)
         elif key == 5:
             summaries.append(inside(value))
     for summary in summaries:
@@ -161,7 +161,7 @@ def _of_tensor(tensor: bytes) -> float | None:
     kind, values = 0, b""
     for key, value in fields(tensor):
         if key == 1:
-            kind = signed(value)
+            kind = to_signed(value)
         elif key == 4 or (key == 5 and kind == FLOAT) or (key == 6 and kind == _DOUBLE):
             values = inside(value)
     form = {FLOAT: "<f", _DOUBLE: "<d", _HALF: "<e"}.get(kind)

@@ -51,7 +51,7 @@ def _whole(message: bytes, at: int) -> tuple[int, int]:
             return value, at
 
 
-def signed(value: Field) -> int:
+def to_signed(value: Field) -> int:
     """A whole number that may be negative; 0 for anything else."""
     if not isinstance(value, int):
         return 0

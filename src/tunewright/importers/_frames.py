@@ -44,7 +44,7 @@ from tunewright.importers.foreign import (
 from tunewright.measured import COUNT, SUFFIXES
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, Spreads, pack
-from tunewright.store.outcome import decode, exported
+from tunewright.store.outcome import decode, reason_of_export
 from tunewright.store.plain_json import storable
 from tunewright.store.results import Results
 from tunewright.store.trial import Status, Trial
@@ -295,7 +295,9 @@ def _trial(
 def _reason(layout: _Layout, row: int) -> Message | None:
     """The row's reason; an export of version 0.1 has the sentence alone."""
     text, code = (str(layout.cell(name, row) or "") for name in ("reason", "reason_code"))
-    return exported(code, text, "a table") if "reason_code" in layout.known else decode(text)
+    return (
+        reason_of_export(code, text, "a table") if "reason_code" in layout.known else decode(text)
+    )
 
 
 def _study(

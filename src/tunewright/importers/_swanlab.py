@@ -18,7 +18,7 @@ from typing import Any, Unpack
 
 from tunewright.design.objective import Objective
 from tunewright.errors import NotFound, Unreadable
-from tunewright.formats.wire import Field, fields, inside, number, signed, text
+from tunewright.formats.wire import Field, fields, inside, number, text, to_signed
 from tunewright.importers._trackio import OURS, status_of
 from tunewright.importers._wandb import read_yaml, records
 from tunewright.importers.build_round import Options, take_over
@@ -78,13 +78,13 @@ def _take_start(record: dict[int, Field], run: SwanLabRun) -> None:
 
 
 def _take_finish(record: dict[int, Field], run: SwanLabRun) -> None:
-    run.state = _STATES.get(signed(record.get(1, 0)), "crashed")
+    run.state = _STATES.get(to_signed(record.get(1, 0)), "crashed")
     run.error = text(record.get(2, b""))
     run.ended_s = _seconds(record.get(3))
 
 
 def _take_scalar(record: dict[int, Field], run: SwanLabRun) -> None:
-    name, step = text(record.get(1, b"")), signed(record.get(2, 0))
+    name, step = text(record.get(1, b"")), to_signed(record.get(2, 0))
     value = dict(fields(inside(record.get(5, b""))))
     # SwanLab's own measurements of the machine begin with two underscores
     if name and not name.startswith("__"):
@@ -95,7 +95,7 @@ def _seconds(value: Field | None) -> float | None:
     if value is None:
         return None
     parts = dict(fields(inside(value)))
-    return signed(parts.get(1, 0)) + signed(parts.get(2, 0)) / 1e9
+    return to_signed(parts.get(1, 0)) + to_signed(parts.get(2, 0)) / 1e9
 
 
 def swanlab(

@@ -32,7 +32,7 @@ from tunewright.importers.foreign import (
     whole_or_none,
 )
 from tunewright.messages import Message
-from tunewright.store.outcome import exported
+from tunewright.store.outcome import reason_of_export
 from tunewright.store.results import Results
 from tunewright.store.trial import Status
 
@@ -150,7 +150,7 @@ def _reason(frame: Columns, row: int) -> Message | None:
     """The row's reason; an export of ours has its code beside the sentence."""
     text = str(plain_cell(frame["reason"][row]) or "") if "reason" in frame else ""
     code = str(plain_cell(frame["reason_code"][row]) or "") if "reason_code" in frame else ""
-    return exported(code, text, "a table")
+    return reason_of_export(code, text, "a table")
 
 
 def _points_by_trial(points: Columns) -> dict[str, PointsInOrder]:

@@ -21,7 +21,7 @@ from typing import Any, Unpack
 
 from tunewright.design.objective import Objective
 from tunewright.errors import DesignError, MissingExtra, NotFound, Unreadable
-from tunewright.formats.wire import Field, fields, inside, signed, text
+from tunewright.formats.wire import Field, fields, inside, text, to_signed
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.files import (
     csv_columns,
@@ -139,8 +139,8 @@ def _take(record: bytes, run: OfflineRun) -> None:
                     run.name = text(part)
         elif kind == _EXIT:
             parts: dict[int, Field] = dict(fields(inside(value)))
-            run.exit_code = signed(parts.get(1, 0))
-            run.runtime_s = float(signed(parts.get(2, 0)))
+            run.exit_code = to_signed(parts.get(1, 0))
+            run.runtime_s = float(to_signed(parts.get(2, 0)))
 
 
 def _take_config(config: bytes, run: OfflineRun) -> None:
@@ -156,7 +156,7 @@ def _take_history(history: bytes, run: OfflineRun) -> None:
         if key == 1:
             items.append(_item(inside(value)))
         elif key == 2:
-            step = signed(dict(fields(inside(value))).get(1, 0))
+            step = to_signed(dict(fields(inside(value))).get(1, 0))
     if step is None:
         step = whole_or_none(dict(items).get("_step", 0)) or 0
     for name, item in items:

@@ -80,7 +80,7 @@ def read_only_database(path: Path) -> Iterator[sqlite3.Connection]:
 def existing(path: str | os.PathLike[str], what: str) -> Path:
     """The path, if something is there."""
     place = Path(path).expanduser()
-    if not place.exists():
+    if not os.path.exists(place):  # a name that is too long is not there either
         raise NotFound("importers.no_file", what=what, path=place)
     return place
 
@@ -135,7 +135,7 @@ def csv_columns(path: Path) -> dict[str, list[str]]:
         raise Unreadable("importers.empty_file", path=path)
     _refuse_size(path, len(rows) - 1, len(rows[0]))
     head = [_unquote(name) for name in rows[0]]
-    doubled = _repeated_names(head)
+    doubled = _duplicates(head)
     if doubled:
         raise Unreadable(
             "importers.doubled_csv_columns", path=path, doubled=", ".join(map(repr, doubled))
@@ -206,7 +206,7 @@ def _refuse_size(path: Path, rows: int, columns: int) -> None:
         )
 
 
-def _repeated_names(names: Sequence[str]) -> list[str]:
+def _duplicates(names: Sequence[str]) -> list[str]:
     """The names that stand there more than once."""
     return sorted(name for name, times in Counter(names).items() if times > 1)
 
@@ -302,7 +302,7 @@ def columns_in(frame: Any, what: str) -> dict[str, list[Any]]:
 
 
 def _refuse_doubled(names: Sequence[str], what: str) -> None:
-    doubled = _repeated_names(names)
+    doubled = _duplicates(names)
     if doubled:
         raise DesignError("importers.doubled_columns", what=what, doubled=list(doubled))
 

@@ -1,6 +1,6 @@
 """Every run of a source as it was recorded, before it has a round: unfinished runs included.
 
-    for run in recorded_runs("runs"): run.name, run.points, run.configuration
+    for run in read_runs("runs"): run.name, run.points, run.configuration
 
 What the path is goes by its content: event files, `.wandb` or `.swanlab` files, MLflow's folders or
 tables, Trackio's database, or a table in CSV, JSON or JSON lines.
@@ -74,7 +74,7 @@ def source_of(path: str | os.PathLike[str]) -> Source:
     raise NotFound("importers.no_runs", path=place)
 
 
-def recorded_runs(path: str | os.PathLike[str], source: Source | None = None) -> list[RecordedRun]:
+def read_runs(path: str | os.PathLike[str], source: Source | None = None) -> list[RecordedRun]:
     """The runs of a source, in its order."""
     place = existing(path, "runs")
     kind = source or source_of(place)

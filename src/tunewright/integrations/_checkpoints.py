@@ -111,7 +111,7 @@ class Checkpoints:
         newest one but for its number.
         """
         stay = {newest.name, *also}
-        for saved in snapshot.listed(self._run.folder / SNAPSHOTS):
+        for saved in snapshot.list_snapshots(self._run.folder / SNAPSHOTS):
             state = snapshot.load(saved)
             if isinstance(state, dict) and isinstance(state.get(_NAMED), str):
                 stay.add(Path(state[_NAMED]).name)

@@ -13,7 +13,7 @@ from tunewright.execution.current_run import Printing, current_run
 from tunewright.execution.handle import Control, Handle
 from tunewright.execution.reported_values import plain_values
 from tunewright.execution.training_run import Run
-from tunewright.measured import Measured, paired
+from tunewright.measured import Measured, with_uncertainties
 
 
 def library(name: str, package: str = "") -> Any:
@@ -37,16 +37,16 @@ def listen(run: Run) -> None:
         run.listen()
 
 
-def measured(values: Mapping[str, Any] | None) -> dict[str, Any]:
+def numbers_in(values: Mapping[str, Any] | None) -> dict[str, Any]:
     """Those values that are numbers; libraries log text and lists beside them.
 
     A number whose standard deviation is logged too, as `x_sd` or `x_stderr`, is a `Measured`.
 
-    >>> measured({"loss": 0.5, "note": "warm", "flag": True, "step": 3})
+    >>> numbers_in({"loss": 0.5, "note": "warm", "flag": True, "step": 3})
     {'loss': 0.5}
     """
     numeric = {str(n): v for n, v in (values or {}).items() if n != "step" and _is_number(v)}
-    return paired(numeric)
+    return with_uncertainties(numeric)
 
 
 def _is_number(value: Any) -> bool:
@@ -118,7 +118,7 @@ def ask_stop(run: Run) -> None:
         Control(run).ask_stop()
 
 
-def assigned_eval_every(run: Run) -> int | None:
+def eval_every_of(run: Run) -> int | None:
     """Every how many steps the workload wants an evaluation; None: it does not matter."""
     return Control(run).given[0].eval_every if isinstance(run, Handle) else None
 

@@ -23,7 +23,7 @@ from tunewright.integrations._library import (
     handle,
     library,
     listen,
-    measured,
+    numbers_in,
     optimizer_values,
     stop_here,
 )
@@ -65,7 +65,7 @@ class _Tracks:
 
     def log(self, values: dict[str, Any], step: int | None = None, **more: Any) -> None:
         """Log numbers at the number of updates; rank 0 reports."""
-        self.run.log(self.run.step if step is None else step, measured(values))
+        self.run.log(self.run.step if step is None else step, numbers_in(values))
 
     def finish(self) -> None:
         """Report what is still held."""

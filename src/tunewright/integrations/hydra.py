@@ -29,7 +29,7 @@ from tunewright.execution.handle import Control, Handle
 from tunewright.execution.reported_values import plain_values
 from tunewright.execution.session import Session, open_round
 from tunewright.execution.training_run import Run
-from tunewright.integrations._library import library, measured
+from tunewright.integrations._library import library, numbers_in
 
 _MODULE, NAME = "hydra_plugins.tunewright_sweeper", "TunewrightSweeper"  # where Hydra finds it
 _LOG = "log"  # the tag of an interval, and the function that the grammar gets
@@ -130,7 +130,7 @@ class _Sweeps:
         try:
             with bound(run):
                 (done,) = self._launcher.launch([job], initial_job_idx=number)
-                used = _composed_values(done.cfg, trial.configuration)
+                used = _values_from_hydra(done.cfg, trial.configuration)
                 trial.account.take(Applied(*_names(trial), plain_values(used)))
                 self._record(run, done.return_value, objective)
                 run.flush()
@@ -146,7 +146,7 @@ class _Sweeps:
     def _record(self, run: Run, value: Any, objective: Objective) -> None:
         """Log what the task returned: the objective, or several metrics by name."""
         metrics = value if isinstance(value, Mapping) else {objective.metric: value}
-        if numeric := measured(metrics):
+        if numeric := numbers_in(metrics):
             run.log(max(run.step, 1), numeric)
 
 
@@ -186,7 +186,7 @@ def _handle(trial: Asked, objective: Objective) -> Run:
     return run
 
 
-def _composed_values(config: Any, names: Mapping[str, Any]) -> dict[str, Any]:
+def _values_from_hydra(config: Any, names: Mapping[str, Any]) -> dict[str, Any]:
     """What Hydra composed for these hyperparameters."""
     omegaconf = library("omegaconf", "hydra-core").OmegaConf
     if config is None:

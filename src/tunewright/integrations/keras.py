@@ -15,7 +15,7 @@ from typing import Any
 
 from tunewright.execution.training_run import Run
 from tunewright.integrations._checkpoints import Checkpoints, save_due
-from tunewright.integrations._library import handle, library, listen, measured
+from tunewright.integrations._library import handle, library, listen, numbers_in
 
 FOLDER = "keras"  # of checkpoints, in the folder of the trial
 _WEIGHTS = "state.weights.h5"  # the name by which Keras knows the form; with the optimizer's state
@@ -61,7 +61,7 @@ class _Reports:
             self._reported = True
             self.run.applied({"optimizer": self.model.optimizer.get_config()})
         step = self._step()
-        self.run.log(step, measured(logs))
+        self.run.log(step, numbers_in(logs))
         total = self._total()
         if total is not None and step >= total:
             self.model.stop_training = True
@@ -73,7 +73,7 @@ class _Reports:
         if self.run.alone:
             return
         step, before = self._step(), self._step() - (self._steps_per_epoch() or 1)
-        validated = {name: v for name, v in measured(logs).items() if name.startswith("val_")}
+        validated = {name: v for name, v in numbers_in(logs).items() if name.startswith("val_")}
         self.run.log(step, validated)
         total = self._total()
         # a checkpoint that was due during the epoch is saved at its end

@@ -25,7 +25,7 @@ from tunewright.integrations._library import (
     handle,
     library,
     listen,
-    measured,
+    numbers_in,
     optimizer_values,
 )
 
@@ -65,9 +65,9 @@ class _Logs:
         """Log metrics at the number of updates done."""
         trainer = self.trainer
         if trainer is None:
-            self.run.log((step or 0) + 1, measured(metrics))
+            self.run.log((step or 0) + 1, numbers_in(metrics))
         elif trainer.is_global_zero and not trainer.sanity_checking and trainer.state.fn == "fit":
-            self.run.log(trainer.global_step, measured(metrics))
+            self.run.log(trainer.global_step, numbers_in(metrics))
 
     def log_hyperparams(self, params: Any, *args: Any, **more: Any) -> None:
         """Report the module's hyperparameters as the values that it used."""

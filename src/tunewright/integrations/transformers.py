@@ -20,12 +20,12 @@ from tunewright.execution.reported_values import plain_values
 from tunewright.execution.training_run import Run
 from tunewright.integrations._checkpoints import Checkpoints
 from tunewright.integrations._library import (
-    assigned_eval_every,
+    eval_every_of,
     from_all_ranks,
     handle,
     library,
     listen,
-    measured,
+    numbers_in,
     optimizer_values,
     stop_here,
     wait_for_ranks,
@@ -70,7 +70,7 @@ def training_arguments(run: Run | None = None, kind: Any = None, **given: Any) -
                 "max_steps": steps,
                 "save_strategy": "steps",
                 "save_steps": cadence.period(steps, cadence.SNAPSHOTS),
-                "eval_steps": assigned_eval_every(run) or period,
+                "eval_steps": eval_every_of(run) or period,
                 "logging_steps": period,
             }
     return kind(**{**proposed, **settings, **given})
@@ -114,7 +114,7 @@ class _Reports:
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
         """Log losses, gradient norm, learning rate and evaluations at the number of updates."""
         if state.is_world_process_zero and logs and _SUMMARY not in logs:
-            self.run.log(state.global_step, measured(logs))
+            self.run.log(state.global_step, numbers_in(logs))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> Any:
         """Save and stop when it is requested, on every rank at the same step."""

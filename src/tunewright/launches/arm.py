@@ -114,7 +114,7 @@ class Arm:
         )
 
     @property
-    def asked(self) -> int:
+    def requested(self) -> int:
         """How many runs were asked for, whatever became of them."""
         return len(self.values) + self.infeasible + self.failed + self.unfinished
 

@@ -163,9 +163,9 @@ def infeasible_repeats(candidate: Arm, baseline: Arm) -> list[Message]:
         return []
     facts = {
         "candidate": candidate.infeasible,
-        "candidate_asked": candidate.asked,
+        "candidate_asked": candidate.requested,
         "baseline": baseline.infeasible,
-        "baseline_asked": baseline.asked,
+        "baseline_asked": baseline.requested,
     }
     return [Message("launch.infeasible_repeats", facts)]
 
@@ -193,10 +193,10 @@ def caveats(case: Case, study: Spread | None = None) -> list[Message]:
             facts = {"runs": len(arm.values), "arm": arm.label}
             limits.append(Message("launch.same_curves", facts))
         if arm.failed or arm.unfinished:
-            lost = {"asked": arm.asked, "failed": arm.failed, "unfinished": arm.unfinished}
+            lost = {"asked": arm.requested, "failed": arm.failed, "unfinished": arm.unfinished}
             limits.append(Message("launch.lost_runs", {"arm": arm.label, **lost}))
     if baseline.infeasible > candidate.infeasible:
-        facts = {"infeasible": baseline.infeasible, "asked": baseline.asked}
+        facts = {"infeasible": baseline.infeasible, "asked": baseline.requested}
         limits.append(Message("launch.baseline_infeasible", facts))
     if other_code(candidate, baseline):
         code = {"candidate": sorted(candidate.code), "baseline": sorted(baseline.code)}
@@ -240,7 +240,7 @@ def _runs(case: Case) -> dict[str, int]:
     return {"candidate_runs": len(candidate.values), "baseline_runs": len(baseline.values)}
 
 
-def changed(candidate: Arm, baseline: Arm) -> tuple[str, ...]:
+def differing_names(candidate: Arm, baseline: Arm) -> tuple[str, ...]:
     """The hyperparameters in which the two configurations differ."""
     candidate_values, baseline_values = candidate.configuration, baseline.configuration
     names = dict.fromkeys([*candidate_values, *baseline_values])
@@ -259,7 +259,7 @@ def claim_of(candidate: Arm, baseline: Arm, declared: Claim | None = None) -> tu
         return declared, Message("launch.claim_declared", {"claim": declared})
     if other_code(candidate, baseline):
         return "feature", Message("launch.claim_other_code", {"claim": "feature"})
-    names = changed(candidate, baseline)
+    names = differing_names(candidate, baseline)
     if not names:
         return "feature", Message("launch.claim_unknown_change", {"claim": "feature"})
     scientific = [
@@ -376,18 +376,18 @@ def decide(
     exact = terms.deterministic or (candidate_arm.deterministic and baseline_arm.deterministic)
     _refuse(candidate_arm, baseline_arm)
     claim, why_claim = claim_of(candidate_arm, baseline_arm, terms.claim)
-    past = History.declared(terms.sd) if terms.sd is not None else history or NOTHING
+    past = History.from_declaration(terms.sd) if terms.sd is not None else history or NOTHING
     posterior, method, apart = posterior_of(candidate_arm, baseline_arm, past, terms.same_data)
     if data is None and not exact and method != "paired by split":
         data = of_measurement(candidate_arm, baseline_arm)
     spreads = [spread for spread in (study, data) if spread is not None]
     if posterior is not None:
         for spread in spreads:
-            posterior = posterior.widened(spread.sd**2, spread.freedom)
+            posterior = posterior.widen(spread.sd**2, spread.freedom)
     detect = terms.detect
     if detect is None and candidate_arm.round is not None:
         detect = candidate_arm.round.detect
-    runs_asked = {candidate_arm.asked, baseline_arm.asked}
+    runs_asked = {candidate_arm.requested, baseline_arm.requested}
     if posterior is not None and method == "paired by split":
         runs_asked = set(posterior.runs)
     chosen, why_plan = plan_for(runs_asked, terms, looked, past)

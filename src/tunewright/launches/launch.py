@@ -306,7 +306,7 @@ class LaunchTerms(Facts):
         if self.detect is not None and not 0 < self.detect < math.inf:
             raise DesignError("launch.bad_detect", detect=self.detect)
         if self.sd is not None:
-            History.declared(self.sd)  # refuses what is no standard deviation
+            History.from_declaration(self.sd)  # refuses what is no standard deviation
         self.looks(default=fixed(1))  # refuses what is no plan
         if self.candidates is not None and not _whole(self.candidates, 1):
             raise DesignError("launch.bad_candidates", candidates=self.candidates)

@@ -91,7 +91,7 @@ def baseline(store: Store) -> Baseline | None:
     return lineage[-1] if lineage else None
 
 
-def looked(store: Store, candidate: Place, against: Place, by_split: bool = False) -> int:
+def count_looks(store: Store, candidate: Place, against: Place, by_split: bool = False) -> int:
     """How often this pair was decided on before, from runs: on one data split, or split by split.
 
     Those are different runs, so a decision of one kind is no look of the other kind.
@@ -103,7 +103,7 @@ def looked(store: Store, candidate: Place, against: Place, by_split: bool = Fals
     return sum((decision.decision.get("method") == BY_SPLIT) == by_split for decision in decisions)
 
 
-def tried(store: Store, candidate: Place, against: Place) -> int:
+def count_rivals(store: Store, candidate: Place, against: Place) -> int:
     """How many other trials of the candidate's round were compared with this baseline before."""
     baseline = (against.round, against.trial)
     others = {
@@ -226,7 +226,7 @@ def history_of(
         count += 1
     if not freedom:
         return None
-    return History.measured(float(np.sqrt(squares / freedom)), freedom, runs, count)
+    return History.from_repeats(float(np.sqrt(squares / freedom)), freedom, runs, count)
 
 
 def read_history(

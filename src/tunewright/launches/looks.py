@@ -38,7 +38,7 @@ from tunewright.launches.lineage import Place, keep_launch
 from tunewright.messages import Message
 from tunewright.nearest import nearest
 from tunewright.progress.watcher import Summary, Watcher
-from tunewright.seeds import derived
+from tunewright.seeds import derive_seed
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread
 from tunewright.store.joined import with_earlier
@@ -56,7 +56,7 @@ def replicate_round(round: Round, number: int) -> Round:
         round,
         name=f"{round.name}.study{number}",
         goal=Message("goal.replicate", {"round": round.name}),
-        seed=derived(round.seed, "study", number),
+        seed=derive_seed(round.seed, "study", number),
     )
 
 
@@ -100,7 +100,7 @@ def _split_round(results: Results, trial: Trial, number: int, seed: int | None =
         goal=Message("goal.split", {"round": results.round.name, "trial": trial.number}),
         fixed=dict(trial.configuration),
         trials_per_study=1,
-        seed=derived(results.round.seed if seed is None else seed, "split", number),
+        seed=derive_seed(results.round.seed if seed is None else seed, "split", number),
     )
 
 
@@ -348,7 +348,7 @@ def _repeat_until(
     if ended >= times:
         return arm, Summary("finished")
     repeats, summary, _ = run_repeats(arm.of, workload, times, watch)
-    return repeats.judged_by(arm.objective), summary
+    return repeats.with_objective(arm.objective), summary
 
 
 def _first(arm: Repeats, count: int, skip: int = 0) -> Repeats:

@@ -337,13 +337,13 @@ def _first(store: Store, results: Results, number: int | None, why: str) -> Laun
 
 def _question(store: Store, pair: Rivals, results: Results, terms: LaunchTerms) -> Question:
     """The terms with what the checklist and the store add to them."""
-    past = History.declared(terms.sd) if terms.sd is not None else _history(store, pair)
+    past = History.from_declaration(terms.sd) if terms.sd is not None else _history(store, pair)
     by_split = terms.splits is not None
-    candidates = terms.candidates or 1 + lineage.tried(store, *pair.places)
+    candidates = terms.candidates or 1 + lineage.count_rivals(store, *pair.places)
     question = Question(
         replace(terms, candidates=candidates),
         findings=tuple(check(results)),
-        looked=lineage.looked(store, *pair.places, by_split=by_split),
+        looked=lineage.count_looks(store, *pair.places, by_split=by_split),
         history=past,
     )
     return _in_general(store, pair, question) if terms.in_general else question

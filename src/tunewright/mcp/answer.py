@@ -58,7 +58,7 @@ class Answer:
             "tool": self.tool,
             "ok": self.ok,
             "verdict": self.verdict,
-            "sentence": shortened(self.sentence),
+            "sentence": shorten(self.sentence),
             "numbers": finite(plain(dict(self.numbers))),
             "error_rate": self.error_rate,
             "next": self.next,
@@ -81,7 +81,7 @@ def tokens(data: Any) -> int:
     return -(-len(text.encode("utf-8", "backslashreplace")) // _BYTES_PER_TOKEN)
 
 
-def shortened(text: str, longest: int = _LONGEST_SENTENCE) -> str:
+def shorten(text: str, longest: int = _LONGEST_SENTENCE) -> str:
     """The beginning of a text that is too long."""
     whole = str(text)
     return whole if len(whole) <= longest else whole[: longest - 1] + "…"
@@ -95,7 +95,7 @@ def within(data: dict[str, Any]) -> dict[str, Any]:
         sizes = {(h, k): tokens(v) for h in holders for k, v in fitted[h].items() if k != "code"}
         sizes = {key: size for key, size in sizes.items() if size > 4}
         if not sizes:
-            fitted["sentence"] = shortened(fitted["sentence"], len(fitted["sentence"]) // 2)
+            fitted["sentence"] = shorten(fitted["sentence"], len(fitted["sentence"]) // 2)
             if len(fitted["sentence"]) < 8:
                 fitted["next"] = None
                 break
@@ -115,14 +115,14 @@ def call_for(action: Action) -> dict[str, Any]:
         given = {_ARGUMENTS.get(n, n): data[n] for n in names if data.get(n) not in (None, False)}
         return {"tool": tool, "arguments": given}
     if action.command:
-        return {"command": shortened(action.command, 200)}
-    return {"advice": shortened(action.shell_text, 200)}
+        return {"command": shorten(action.command, 200)}
+    return {"advice": shorten(action.shell_text, 200)}
 
 
-def refused(tool: str, error: TunewrightError) -> Answer:
+def error_answer(tool: str, error: TunewrightError) -> Answer:
     """The answer that an error means: its code, the refusal, and what helps."""
     facts = {
-        name: shortened(value, 120) if isinstance(value, str) else value
+        name: shorten(value, 120) if isinstance(value, str) else value
         for name, value in error.facts.items()
     }
     refusal = error.refusal
@@ -137,6 +137,6 @@ def refused(tool: str, error: TunewrightError) -> Answer:
     )
 
 
-def said(code: str, **facts: Any) -> Text:
+def text_of(code: str, **facts: Any) -> Text:
     """A sentence of the catalogue."""
     return Message(code, facts).text

@@ -57,7 +57,9 @@ def schema_of(arguments: tuple[Argument, ...]) -> dict[str, Any]:
     }
 
 
-def checked(tool: str, arguments: tuple[Argument, ...], given: Any, folder: Path) -> dict[str, Any]:
+def check_arguments(
+    tool: str, arguments: tuple[Argument, ...], given: Any, folder: Path
+) -> dict[str, Any]:
     """The arguments of a call, each of its kind; anything else is refused with a code."""
     if not isinstance(given, Mapping):
         raise Misuse("mcp.wrong_type", tool=tool, name="arguments", kind="table")

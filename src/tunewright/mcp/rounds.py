@@ -13,10 +13,10 @@ from tunewright.design.round import Round
 from tunewright.design.round_file import declaration_data, from_data
 from tunewright.errors import DesignError, Misuse, NotFound
 from tunewright.execution.executors.local import Local
-from tunewright.execution.prepare import refused
+from tunewright.execution.prepare import problems_of
 from tunewright.finding import Finding
 from tunewright.launches.lineage import history as read_history
-from tunewright.mcp.answer import Answer, call_for, said, shortened
+from tunewright.mcp.answer import Answer, call_for, shorten, text_of
 from tunewright.mcp.place import Place
 from tunewright.present.next_step import next_steps
 from tunewright.present.terminal.plan_page import plan
@@ -52,7 +52,7 @@ def propose_round(
     if place.project.round_file(name).exists():
         raise Misuse("mcp.round_exists", name=name, remedy=RunTrials(name))
     proposed = from_data(data)
-    problems = refused(proposed, place.project.workload())
+    problems = problems_of(proposed, place.project.workload())
     if problems:
         raise DesignError.several(problems)
     path = place.project.write(proposed)
@@ -60,7 +60,7 @@ def propose_round(
     return Answer(
         tool="propose_round",
         verdict="proposed",
-        sentence=said("mcp.proposed", name=name, **numbers),
+        sentence=text_of("mcp.proposed", name=name, **numbers),
         numbers=numbers,
         next={"tool": "dry_run", "arguments": {"round": name}},
         detail=_shape(proposed) if detail else None,
@@ -95,7 +95,7 @@ def dry_run(place: Place, *, round: str, detail: bool = False) -> Answer:
     return Answer(
         tool="dry_run",
         verdict="ready" if planned.left else "finished",
-        sentence=said("mcp.dry_run", round=round, **numbers),
+        sentence=text_of("mcp.dry_run", round=round, **numbers),
         numbers=numbers,
         next={"tool": step, "arguments": {"round": round}},
         detail={
@@ -148,7 +148,7 @@ def check(place: Place, *, round: str, detail: bool = False) -> Answer:
     return Answer(
         tool="check",
         verdict=worst.verdict if pressing else "ok",
-        sentence=worst.headline if pressing else said("mcp.check_fine", round=round),
+        sentence=worst.headline if pressing else text_of("mcp.check_fine", round=round),
         numbers=numbers,
         error_rate=FALSE_ALARMS.get(worst.check) if pressing else None,
         next=following,
@@ -173,7 +173,7 @@ def next_(
         return Answer(
             tool="next",
             verdict="none",
-            sentence=said("mcp.no_proposal", round=round),
+            sentence=text_of("mcp.no_proposal", round=round),
             next=call_for(steps[0].action) if steps else None,
         )
     chosen = proposals[take - 1]
@@ -185,7 +185,7 @@ def next_(
             numbers["file"] = f"{chosen.round.name}.toml"
     actions = [call_for(action) for action in chosen.actions]
     # without a round and an action, the reason states what to change by hand
-    by_hand = {"advice": str(said("mcp.by_hand"))}
+    by_hand = {"advice": str(text_of("mcp.by_hand"))}
     following = actions[0] if actions else by_hand
     unwritten = chosen.round is not None and chosen.round.name != results.round.name and not write
     if unwritten:
@@ -206,7 +206,7 @@ def history(place: Place, *, detail: bool = False) -> Answer:
     try:
         launches = read_history(place.store)
     except NotFound:  # no store: nothing has run
-        return Answer(tool="history", verdict="none", sentence=said("mcp.history", launches=0))
+        return Answer(tool="history", verdict="none", sentence=text_of("mcp.history", launches=0))
     last = launches.launches[-1] if launches.launches else None
     decision = {} if last is None else last.decision
     rounds = [line.name for line in stores.rounds(place.store)][-_NEWEST:]
@@ -221,7 +221,7 @@ def history(place: Place, *, detail: bool = False) -> Answer:
     return Answer(
         tool="history",
         verdict="none" if last is None else last.verdict,
-        sentence=said("mcp.history", **numbers),
+        sentence=text_of("mcp.history", **numbers),
         numbers=numbers,
         error_rate=decision.get("false_launch_rate"),
         next={"tool": "check", "arguments": {"round": rounds[-1]}} if rounds else None,
@@ -242,21 +242,21 @@ def why(place: Place, *, round: str, trial: int, detail: bool = False) -> Answer
         "of": len(ranked),
         "seconds": _three_digits(shown_trial.seconds),
         "configuration": {
-            name: shortened(value, 60) if isinstance(value, str) else value
+            name: shorten(value, 60) if isinstance(value, str) else value
             for name, value in settings
         },
     }
     facts = {
         "trial": trial,
         "status": shown_trial.status,
-        "reason": shown_trial.reason or said("mcp.no_reason"),
+        "reason": shown_trial.reason or text_of("mcp.no_reason"),
     }
     retry = {"command": f"tunewright run {round} --retry-failed"}
     look = {"tool": "check", "arguments": {"round": round}}
     return Answer(
         tool="why",
         verdict=shown_trial.status,
-        sentence=said("mcp.why", **{**facts, "reason": str(facts["reason"])}),
+        sentence=text_of("mcp.why", **{**facts, "reason": str(facts["reason"])}),
         numbers=numbers,
         next=retry if shown_trial.status == "failed" else look,
         detail={

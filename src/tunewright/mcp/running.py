@@ -12,7 +12,7 @@ from tunewright.diagnosis import diagnose as diagnosis
 from tunewright.errors import Misuse, NotFound
 from tunewright.execution.command import Command
 from tunewright.mcp import jobs
-from tunewright.mcp.answer import Answer, call_for, refused, said, shortened
+from tunewright.mcp.answer import Answer, call_for, error_answer, shorten, text_of
 from tunewright.mcp.jobs import Job
 from tunewright.mcp.place import Place
 from tunewright.present.next_step import next_steps
@@ -86,7 +86,7 @@ def judge(
         lineage = Referee()
     except NotFound as error:
         begin = {"tool": "judge", "arguments": {"action": "begin"}}
-        return replace(refused("judge", error), next=begin)
+        return replace(error_answer("judge", error), next=begin)
     if action == "status":
         return _stands(lineage, detail)
     if action == "history":
@@ -108,10 +108,10 @@ def _begin_lineage(place: Place, protect: str | None, detail: bool) -> Answer:
         raise Misuse("mcp.judge_needs_command")
     paths = tuple(path.strip() for path in (protect or "").split(",") if path.strip())
     lineage = begin(workload.train, workload.objective, terms=Terms(protect=paths))
-    return _stands(lineage, detail, begun=True)
+    return _stands(lineage, detail, is_new=True)
 
 
-def _stands(lineage: Referee, detail: bool, begun: bool = False) -> Answer:
+def _stands(lineage: Referee, detail: bool, is_new: bool = False) -> Answer:
     """Where a lineage stands."""
     stands = lineage.status()
     numbers = {
@@ -129,8 +129,8 @@ def _stands(lineage: Referee, detail: bool, begun: bool = False) -> Answer:
         numbers |= {"quoted_gain": stands.quote.gain, "interval": stands.quote.interval}
     return Answer(
         tool="judge",
-        verdict="begun" if begun else "answered",
-        sentence=said("mcp.judge_begun" if begun else "mcp.judge_stands", **numbers),
+        verdict="begun" if is_new else "answered",
+        sentence=text_of("mcp.judge_begun" if is_new else "mcp.judge_stands", **numbers),
         numbers=numbers,
         next=_TRY,
         detail=stands.to_data() if detail else None,
@@ -146,14 +146,14 @@ def _judgements(lineage: Referee, detail: bool) -> Answer:
             "verdict": decision.verdict,
             "gain": float(f"{decision.expected_gain:.3g}"),
             "runs": decision.runs,
-            "what": shortened(decision.summary, 40),
+            "what": shorten(decision.summary, 40),
         }
         for decision in decisions[-_NEWEST:]
     ]
     return Answer(
         tool="judge",
         verdict="answered",
-        sentence=said("mcp.judge_history", decisions=len(decisions), newest=len(newest)),
+        sentence=text_of("mcp.judge_history", decisions=len(decisions), newest=len(newest)),
         numbers={"decisions": len(decisions), "newest": newest},
         next=_TRY,
         detail=[decision.to_data() for decision in decisions] if detail else None,
@@ -178,7 +178,7 @@ def diagnose(place: Place, *, path: Path, detail: bool = False) -> Answer:
     return Answer(
         tool="diagnose",
         verdict=answers.verdict,
-        sentence=said(code, **about),
+        sentence=text_of(code, **about),
         numbers=numbers,
         error_rate=None if rate is None else rate.false_alarms,
         next=actions[0] if actions else None,
@@ -190,7 +190,7 @@ def _start_answer(job: Job, tool: str, numbers: Mapping[str, Any], detail: bool)
     return Answer(
         tool=tool,
         verdict="started",
-        sentence=said("mcp.started", kind=job.kind, about=job.about, handle=job.handle),
+        sentence=text_of("mcp.started", kind=job.kind, about=job.about, handle=job.handle),
         numbers={**numbers, "handle": job.handle, "pid": job.pid},
         next={"tool": "status", "arguments": {"handle": job.handle, "wait": _LONGEST_WAIT_S}},
         detail={"argv": list(job.argv)} if detail else None,
@@ -254,7 +254,7 @@ def _status_answer(
         steps = next_steps(results)
         following = call_for(steps[0].action) if steps else None
     error, rate = None, None
-    sentence: str = said("mcp.status", verdict=verdict, ended=ended, counts=counts)
+    sentence: str = text_of("mcp.status", verdict=verdict, ended=ended, counts=counts)
     if envelope is not None and not envelope.get("ok", False):
         refusal = envelope.get("error") or {}
         known = ("code", "refusal")
@@ -297,7 +297,7 @@ def _decision(
         numbers["refusal"] = data.get("refusal")
         verdict = str(decision.get("verdict", "none"))
         facts = {"verdict": verdict, "about": job.about, "probability": decision.get("probability")}
-        return verdict, said("mcp.launched", **facts), decision.get("false_launch_rate")
+        return verdict, text_of("mcp.launched", **facts), decision.get("false_launch_rate")
     numbers.pop("counts")
     known = ("expected_gain", "gain", "interval", "chance_better", "runs", "sd", "running_gain")
     numbers |= {name: data[name] for name in (*known, "kept") if name in data}
@@ -307,7 +307,7 @@ def _decision(
     verdict = str(data.get("verdict", "answered"))
     facts = {"verdict": verdict, "about": job.about, "probability": data.get("chance_better")}
     facts |= {name: numbers.get(name) for name in ("gain", "interval", "removed")}
-    return verdict, said("mcp.judged", **facts), None
+    return verdict, text_of("mcp.judged", **facts), None
 
 
 def _log(job: Job | None, place: Place, envelope: Mapping[str, Any] | None) -> Any:
@@ -315,4 +315,4 @@ def _log(job: Job | None, place: Place, envelope: Mapping[str, Any] | None) -> A
         return None
     path = job.answer_path(place.folder).with_suffix(".log")
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
-    return {"answer": envelope, "log": [shortened(line) for line in lines[-20:]]}
+    return {"answer": envelope, "log": [shorten(line) for line in lines[-20:]]}

@@ -18,14 +18,14 @@ from tunewright.messages import Message
 NAME = "tunewright"
 
 
-def answered(answer: Answer) -> dict[str, Any]:
+def tool_result(answer: Answer) -> dict[str, Any]:
     """The result of a tool call as the protocol has it."""
     data = answer.to_data()
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return {"content": [{"type": "text", "text": text}], "is_error": not answer.ok}
 
 
-def made(folder: Path) -> Any:
+def make_server(folder: Path) -> Any:
     """The server of a project's folder, without a transport."""
     need("mcp", extra="mcp", purpose="tunewright mcp")
     import anyio.to_thread
@@ -48,7 +48,7 @@ def made(folder: Path) -> Any:
         del context
         name, given = parameters.name, parameters.arguments
         answer = await anyio.to_thread.run_sync(call, name, given or {}, folder)
-        return types.CallToolResult.model_validate(answered(answer))
+        return types.CallToolResult.model_validate(tool_result(answer))
 
     return Server(
         NAME,
@@ -65,7 +65,7 @@ def serve(folder: Path | None = None) -> None:
     Args:
         folder: of the project; None: the working folder.
     """
-    server = made((folder or Path.cwd()).resolve())
+    server = make_server((folder or Path.cwd()).resolve())
     import anyio
     from mcp.server.stdio import stdio_server
 

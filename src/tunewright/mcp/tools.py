@@ -10,8 +10,8 @@ from typing import Any
 
 from tunewright.errors import Misuse, TunewrightError
 from tunewright.mcp import rounds, running
-from tunewright.mcp.answer import Answer, refused, shortened
-from tunewright.mcp.arguments import Argument, checked
+from tunewright.mcp.answer import Answer, error_answer, shorten
+from tunewright.mcp.arguments import Argument, check_arguments
 from tunewright.mcp.place import Place
 from tunewright.messages import Message, read_by
 
@@ -35,8 +35,8 @@ def _tool(name: str, answer: Callable[..., Answer], *arguments: Argument) -> Too
 
 
 TOOLS: Mapping[str, Tool] = {
-    own.name: own
-    for own in (
+    tool.name: tool
+    for tool in (
         _tool(
             "propose_round",
             rounds.propose_round,
@@ -118,19 +118,19 @@ def call(name: str, given: Any, folder: Path) -> Answer:
         tool = TOOLS[name]
         with read_by("shell"):
             place = Place.of(folder)
-            arguments = checked(name, tool.arguments, given, place.folder)
+            arguments = check_arguments(name, tool.arguments, given, place.folder)
             detail = bool(arguments.pop("detail", False))
             with contextlib.chdir(place.folder):
                 answer = tool.answer(place, detail=detail, **arguments)
                 return place.with_cost(answer)
     except TunewrightError as error:
         with read_by("shell"):
-            return _with_cost(folder, refused(label, error))
+            return _with_cost(folder, error_answer(label, error))
     except Exception as error:
         unforeseen = Misuse(
-            "mcp.unforeseen", kind=type(error).__name__, text=shortened(f"{error}", 200)
+            "mcp.unforeseen", kind=type(error).__name__, text=shorten(f"{error}", 200)
         )
-        return replace(refused(label, unforeseen), verdict="error")
+        return replace(error_answer(label, unforeseen), verdict="error")
 
 
 def _with_cost(folder: Path, answer: Answer) -> Answer:

@@ -26,8 +26,8 @@ from typing import Any, Literal
 from tunewright.messages import words
 from tunewright.messages._language import (
     catalogue,
-    known as known,
     language as language,
+    language_named as language_named,
     read_in as read_in,
 )
 
@@ -99,8 +99,8 @@ def _data(fact: Any) -> Any:
     if isinstance(fact, Message):
         return fact.to_data()
     if isinstance(fact, Mapping):
-        return {name: _data(one) for name, one in fact.items()}
-    return [_data(one) for one in fact] if isinstance(fact, list | tuple) else fact
+        return {name: _data(value) for name, value in fact.items()}
+    return [_data(value) for value in fact] if isinstance(fact, list | tuple) else fact
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def is_code(code: str) -> bool:
 
 def message_from(data: Facts) -> Message:
     """The message that plain data of `Message.to_data` means."""
-    return Message(data["code"], {name: one for name, one in data.items() if name != "code"})
+    return Message(data["code"], {name: fact for name, fact in data.items() if name != "code"})
 
 
 def sentence(message: Message | Facts) -> Text:
@@ -165,7 +165,9 @@ def label(english: str) -> Text:
     labels = catalogue().LABELS
     if english in labels:
         return Text(labels[english])
-    return Text("\n\n".join(labels.get(one, one) for one in english.split("\n\n")))
+    return Text(
+        "\n\n".join(labels.get(paragraph, paragraph) for paragraph in english.split("\n\n"))
+    )
 
 
 def padded(english: str, width: int) -> Text:
@@ -177,14 +179,14 @@ def padded(english: str, width: int) -> Text:
     return filled(label(english), width)
 
 
-def filled(shown: str, width: int) -> Text:
+def filled(text: str, width: int) -> Text:
     """A text filled up with spaces to a number of columns; a Chinese character takes two.
 
     >>> filled("保留", 6)
     '保留  '
     """
-    wide = sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in shown)
-    return Text(shown + " " * (width - wide))
+    wide = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    return Text(text + " " * (width - wide))
 
 
 def worded(name: str, /, **facts: Any) -> Text:
@@ -225,9 +227,9 @@ class _Formatter(Formatter):
     def format_field(self, value: Any, format_spec: str) -> Any:
         kind, _, rest = format_spec.partition(" ")
         if isinstance(value, _Declaration):
-            return declared(value.table, value.name, words.read_value(format_spec))
+            return declaration(value.table, value.name, words.read_value(format_spec))
         if kind in words.TABLES:
-            return declared(kind, str(value), words.read_value(rest))
+            return declaration(kind, str(value), words.read_value(rest))
         if kind == "number":
             return words.number(value)
         if kind == "duration":
@@ -237,7 +239,7 @@ class _Formatter(Formatter):
         if kind == "probability":
             return words.probability(value)
         if kind == "list":
-            return ", ".join(words.value(one) for one in value)
+            return ", ".join(words.value(part) for part in value)
         if kind == "few":
             return words.few(value)
         if kind == "count":
@@ -246,12 +248,12 @@ class _Formatter(Formatter):
         if kind == "range":
             return words.range_of(value)
         if kind == "ranges":
-            shown = (words.phrase("in", name=n, range=words.range_of(r)) for n, r in value.items())
-            return words.phrase("and").join(shown)
+            ranges = (words.phrase("in", name=n, range=words.range_of(r)) for n, r in value.items())
+            return words.phrase("and").join(ranges)
         if kind == "message":  # a sentence inside a sentence
             return sentence(value)
         if kind == "words":  # arguments of a command, as a shell takes them
-            return shlex.join(str(one) for one in value)
+            return shlex.join(str(argument) for argument in value)
         if kind == "quoted":  # an argument of a command, as a shell takes it
             return shlex.quote(str(value))
         if kind == "settings":
@@ -293,13 +295,13 @@ _TABLES = _Tables()
 _FORMATTER = _Formatter()
 
 
-def declared(table: str, name: str, value: Any = None) -> str:
+def declaration(table: str, name: str, value: Any = None) -> str:
     """A declaration of the workload, as the reader writes it; None where the value is open.
 
-    >>> declared("off", "dropout", 0.0)
+    >>> declaration("off", "dropout", 0.0)
     'off={"dropout": 0.0}'
     >>> with read_by("shell"):
-    ...     declared("off", "dropout", 0.0)
+    ...     declaration("off", "dropout", 0.0)
     'dropout = 0.0 under [workload.off] in tunewright.toml'
     """
     if reader() == "shell":

@@ -32,19 +32,19 @@ def from_environment(variables: os._Environ[str] | dict[str, str]) -> str:
     >>> from_environment({"LANG": "zh_CN.UTF-8", "TUNEWRIGHT_LANG": "en"})
     'en'
     """
-    for name in (VARIABLE, *_LOCALE):
-        if asked := variables.get(name):
-            return known(asked) or "en"
+    for variable in (VARIABLE, *_LOCALE):
+        if name := variables.get(variable):
+            return language_named(name) or "en"
     return "en"
 
 
-def known(asked: str) -> str | None:
+def language_named(name: str) -> str | None:
     """The language that a name means, as users and locales write it; None for one we lack.
 
-    >>> known("zh-CN"), known("zh_TW.UTF-8"), known("EN"), known("fr")
-    ('zh', 'zh', 'en', None)
+    >>> [language_named(name) for name in ("zh-CN", "zh_TW.UTF-8", "EN", "fr")]
+    ['zh', 'zh', 'en', None]
     """
-    short = asked.replace("-", "_").partition("_")[0].partition(".")[0].lower()
+    short = name.replace("-", "_").partition("_")[0].partition(".")[0].lower()
     return short if short in LANGUAGES else None
 
 

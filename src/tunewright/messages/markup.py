@@ -73,7 +73,7 @@ def finding(
         sign=SIGNS[verdict],
         check=check,
         section=section,
-        entries=[(", ".join(about), found) for about, found in entries],
+        entries=[(", ".join(about), answer) for about, answer in entries],
         actions=list(actions),
     )
 
@@ -83,10 +83,12 @@ def alone(*entries: str) -> str:
     return render("findings.html", style=style(), title="", entries=entries, folds=())
 
 
-def folded(shown: Iterable[str], folds: Iterable[tuple[str, Sequence[str]]], title: str) -> str:
+def with_folds(
+    visible: Iterable[str], folds: Iterable[tuple[str, Sequence[str]]], title: str
+) -> str:
     """Findings of which some are shown and the others stand below a summary that opens."""
     groups = [(summary, entries) for summary, entries in folds if entries]
-    return render("findings.html", style=style(), title=title, entries=list(shown), folds=groups)
+    return render("findings.html", style=style(), title=title, entries=list(visible), folds=groups)
 
 
 @dataclass(frozen=True)
@@ -119,11 +121,11 @@ def card(
     )
 
 
-def cards(title: str, made: Sequence[str]) -> str:
+def cards(title: str, rendered_cards: Sequence[str]) -> str:
     """Several cards below one title."""
-    return render("cards.html", title=title, cards=made)
+    return render("cards.html", title=title, cards=rendered_cards)
 
 
-def text(said: Any) -> str:
+def text(value: Any) -> str:
     """Words, or text from the database, harmless in a page."""
-    return escape(words.one_line(str(said)), quote=True)
+    return escape(words.one_line(str(value)), quote=True)

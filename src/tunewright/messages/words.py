@@ -134,7 +134,7 @@ def range_of(data: Any) -> str:
     'integers(1, 64, log=True)'
     """
     if not isinstance(data, Mapping):
-        return f"[{', '.join(value(one) for one in data)}]"
+        return f"[{', '.join(value(choice) for choice in data)}]"
     (kind, (low, high)), *flags = data.items()
     ends = ", ".join(str(x) if isinstance(x, int) else f"{x:.4g}" for x in (low, high))
     return f"{kind}({ends}{''.join(f', {name}={flag}' for name, flag in flags)})"
@@ -146,8 +146,8 @@ def configuration(settings: Mapping[str, Any], without: Sequence[str] = ()) -> s
     >>> configuration({"learning_rate": 0.013, "beta1": 0.9, "layers": 2}, without=["layers"])
     'learning_rate 0.013  beta1 0.9'
     """
-    shown = (f"{printable(k)} {value(v)}" for k, v in settings.items() if k not in without)
-    return "  ".join(shown)
+    pairs = (f"{printable(k)} {value(v)}" for k, v in settings.items() if k not in without)
+    return "  ".join(pairs)
 
 
 def settings(configuration: Mapping[str, Any]) -> str:
@@ -226,9 +226,9 @@ def few(names: Sequence[Any], most: int = 8) -> str:
     >>> few(["a", "b"]), few(list("abcd"), most=2)
     ('a, b', 'a, b and 2 more')
     """
-    shown = ", ".join(value(name) for name in names[:most])
+    first = ", ".join(value(name) for name in names[:most])
     more = len(names) - most
-    return shown if more <= 0 else phrase("and_more", shown=shown, more=more)
+    return first if more <= 0 else phrase("and_more", shown=first, more=more)
 
 
 def printable(text: str) -> str:
@@ -322,8 +322,8 @@ def as_argument(table: str, name: str, value: Any = None) -> str:
     >>> as_argument("workload", "deterministic", True)
     'deterministic=True'
     """
-    shown = str(value) if isinstance(value, bool) else _value(value)
-    return f'{table}={{"{name}": {shown}}}' if table in TABLES else f"{name}={shown}"
+    literal = str(value) if isinstance(value, bool) else _value(value)
+    return f'{table}={{"{name}": {literal}}}' if table in TABLES else f"{name}={literal}"
 
 
 def read_value(text: str) -> Any:

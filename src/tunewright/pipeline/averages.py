@@ -166,10 +166,10 @@ class Averages:
         live = self._matching(model)
         weights = {name: tensor.detach().clone() for name, tensor in live.items()}
         try:
-            _put(self._values, live)
+            _copy_into(self._values, live)
             yield model
         finally:
-            _put(weights, live)
+            _copy_into(weights, live)
 
     def sync(self, model: nn.Module, host: Host | None = None) -> None:
         """Combine the averaged batch-norm statistics of all ranks; before a checkpoint."""
@@ -251,7 +251,7 @@ def _copy(live: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def _put(values: Mapping[str, Tensor], live: Mapping[str, Tensor]) -> None:
+def _copy_into(values: Mapping[str, Tensor], live: Mapping[str, Tensor]) -> None:
     for name, tensor in live.items():
         tensor.copy_(values[name])
 

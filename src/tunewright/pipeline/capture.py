@@ -122,7 +122,7 @@ class CapturedStep:
         if self._tables is None:
             return False
         if self._graph is None and self.reason is None and self._done >= _WARMING:
-            with self._lane.released():
+            with self._lane.release():
                 self._tables.prepare(step)
             self._tables.fill(step, 1, self._recorder.row)
             self._capture(self._from_tables)

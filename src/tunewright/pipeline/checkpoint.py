@@ -84,13 +84,15 @@ def keep_best(
             known=", ".join(sorted(metrics)) or "none",
         )
     _note(folder, Evaluated(step, dict(metrics)))
-    there = [s for s in snapshot.listed(folder) if s.step != step]  # a resume writes it again
+    there = [
+        s for s in snapshot.list_snapshots(folder) if s.step != step
+    ]  # a resume writes it again
     wanted = _steps_to_keep({s.step: s for s in there}, step, metrics, keep, final)
     if step not in wanted:
         return None
     extra = {"metrics": dict(metrics), "final": final}
     written = snapshot.save(folder, state(), step=step, attempt=attempt, keep=None, extra=extra)
-    for old in snapshot.listed(folder):
+    for old in snapshot.list_snapshots(folder):
         if old.path != written.path and (old.step not in wanted or old.step == step):
             snapshot.remove(old)
     return written
@@ -161,7 +163,7 @@ def select(folder: Path | str, metric: str, minimize: bool = True) -> Selection:
             folder=folder,
             known=", ".join(known) or "no metrics",
         )
-    kept: dict[int, Snapshot] = {s.step: s for s in reversed(snapshot.listed(folder))}
+    kept: dict[int, Snapshot] = {s.step: s for s in reversed(snapshot.list_snapshots(folder))}
     best, kept_step = order[0], next((step for step in order if step in kept), None)
     smooth = _running_median({step: values[step] for step in sorted(order)})
     smoothed_step = rank_steps(smooth, minimize)[0]

@@ -218,7 +218,7 @@ def fit(
                     handle.tell(step)
                 if _any(saving.due, state.device, host):
                     tree = training_state.state_tree(state, step, config, handle.seeds, host)
-                    with lane.released():  # the other trials of a pack train meanwhile
+                    with lane.release():  # the other trials of a pack train meanwhile
                         handle.save(tree)
                     saving.note_written()
 
@@ -374,7 +374,7 @@ def _log(run: Run | Alone, recorder: Recorder, config: FitConfig, host: Host, la
     """Log what was measured since the last time; a loss that is not finite ends the training."""
     rows = None
     if not recorder.fetched:
-        with lane.released():  # the copy may wait behind other trials' work on the device
+        with lane.release():  # the copy may wait behind other trials' work on the device
             rows = (hosts.all_sum(recorder.rows(), host) / host.world).cpu()
     steps, columns = recorder.read_columns(rows)
     last = config.schedule.total_steps(config.max_train_steps)

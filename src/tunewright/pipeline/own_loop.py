@@ -133,7 +133,7 @@ def _steps(
 def _log(run: Any, recorder: Recorder, lane: Lane) -> None:
     rows = None
     if not recorder.fetched:
-        with lane.released():
+        with lane.release():
             rows = recorder.rows().cpu()
     steps, columns = recorder.read_columns(rows)
     if hasattr(run, "log_steps"):

@@ -37,7 +37,7 @@ class Replayable(Protocol):
 class Lane(Protocol):
     """A place in a pack of trials that train at once in one process; `run.lane` where there is one.
 
-    One trial of the pack runs Python at a time. `replay` and `released` let the others run
+    One trial of the pack runs Python at a time. `replay` and `release` let the others run
     meanwhile.
     """
 
@@ -67,7 +67,7 @@ class Lane(Protocol):
         """
         ...
 
-    def released(self) -> AbstractContextManager[None]:
+    def release(self) -> AbstractContextManager[None]:
         """Inside, the other trials run: for work that draws no random numbers."""
         ...
 
@@ -96,7 +96,7 @@ class OwnProcess:
         if then is not None:
             then()
 
-    def released(self) -> AbstractContextManager[None]:
+    def release(self) -> AbstractContextManager[None]:
         """Nobody waits."""
         return nullcontext()
 

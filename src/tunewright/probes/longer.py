@@ -151,7 +151,7 @@ def _refuse_restart(workload: Workload) -> None:
 def branching_point(results: Results, trial: Trial) -> Snapshot:
     """The newest whole snapshot before the last tenth of training, else the oldest there is."""
     folder = Path(results.root, trial.folder, SNAPSHOTS) if results.root and trial.folder else None
-    snapshots = [] if folder is None else snapshot.listed(folder)
+    snapshots = [] if folder is None else snapshot.list_snapshots(folder)
     last = trial.curves.last_step or 0
     early = [each for each in snapshots if each.step <= _LATEST * last]
     late = [each for each in snapshots if each not in early]

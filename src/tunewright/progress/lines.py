@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from tunewright.messages import label, worded, words
-from tunewright.progress.shown import Shown, clock, step_line
+from tunewright.progress.follower import Follower, clock, step_line
 from tunewright.progress.tally import who
 from tunewright.progress.watcher import (
     CampaignStep,
@@ -21,7 +21,7 @@ FIRST_S = 10.0  # a round that is over sooner needs no separate line
 EVERY_S = 60.0  # between lines about where it stands
 
 
-class Lines(Shown):
+class Lines(Follower):
     """A watcher that prints a line per event, and one a minute about where the round stands.
 
     With `quiet` there is no line per event: only what is worth a warning, messages, and where the
@@ -65,7 +65,7 @@ class Lines(Shown):
         if self._quiet:
             return
         code = "progress.begins_again" if started.attempt > 1 else "progress.begins"
-        settings = self.tally.shown(started.configuration)
+        settings = self.tally.settings(started.configuration)
         facts = {"who": who(started.number), "attempt": started.attempt, "settings": settings}
         self._say(worded(code, **facts))
 

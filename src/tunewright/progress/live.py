@@ -7,7 +7,7 @@ from rich.live import Live
 from rich.text import Text
 
 from tunewright.messages import worded, words
-from tunewright.progress.shown import Shown, clock, step_line
+from tunewright.progress.follower import Follower, clock, step_line
 from tunewright.progress.tally import Tally
 from tunewright.progress.watcher import (
     CampaignStep,
@@ -20,7 +20,7 @@ _BAR = 24  # characters
 _REFRESH_PER_SECOND = 4
 
 
-class LiveRegion(Shown):
+class LiveRegion(Follower):
     """A watcher that redraws two lines in a terminal and prints warnings above them."""
 
     def __init__(self, console: Console, best: Concluded | None = None) -> None:

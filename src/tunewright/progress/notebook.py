@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tunewright.messages import words
-from tunewright.progress.shown import Shown, clock, step_line
+from tunewright.progress.follower import Follower, clock, step_line
 from tunewright.progress.tally import Tally
 from tunewright.progress.watcher import (
     CampaignStep,
@@ -28,7 +28,7 @@ _MOST_LINES = 20  # of warnings and messages below the bar
 Bundle = dict[str, str]  # MIME type -> text
 
 
-class Notebook(Shown):
+class Notebook(Follower):
     """A watcher that shows every round as one block of a cell's output."""
 
     def __init__(

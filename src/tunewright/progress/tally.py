@@ -81,7 +81,7 @@ class Running:
     at: float = 0.0  # ... and when
     first: tuple[int, float] | None = None  # the first one reported, and when
 
-    def reached(self, reached: Reached, now: float) -> Running:
+    def after_reach(self, reached: Reached, now: float) -> Running:
         """With a step reported now."""
         first = self.first or (reached.step, now)
         return replace(self, step=reached.step, at=now, first=first, total=reached.total)
@@ -146,7 +146,7 @@ class Tally:
         at = self._place(reached.number, reached.trial)
         if at is None:
             return self
-        trial = self.running[at].reached(reached, now)
+        trial = self.running[at].after_reach(reached, now)
         return replace(self, running=(*self.running[:at], trial, *self.running[at + 1 :]))
 
     def after_end(self, concluded: Concluded) -> Tally:
@@ -204,12 +204,12 @@ class Tally:
         """The best trial so far with its configuration, or nothing yet."""
         if self.best is None:
             return ""
-        settings = self.shown(self.best.configuration)
+        settings = self.settings(self.best.configuration)
         metric = words.printable(self.metric)
         facts = {"value": self.best.value, "metric": metric, "who": who(self.best.number)}
         return worded("progress.best", settings=settings, **facts).rstrip()
 
-    def shown(self, configuration: Mapping[str, object]) -> str:
+    def settings(self, configuration: Mapping[str, object]) -> str:
         """What varies of a configuration; everything when nothing does."""
         return words.configuration(configuration, self.fixed) or words.configuration(configuration)
 

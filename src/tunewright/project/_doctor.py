@@ -148,7 +148,7 @@ def _store(store: str | None, deep: bool) -> Iterator[Examined]:
             rounds = opened.rounds()
             faults = opened.faults(folders=deep)
     except NotFound:
-        missing = _message("no_store", store=address.shown)
+        missing = _message("no_store", store=address.masked)
         yield Examined("store", "note", missing, FirstRun())
         return
     except TunewrightError as error:
@@ -157,11 +157,11 @@ def _store(store: str | None, deep: bool) -> Iterator[Examined]:
     trials = sum(sum(record.counts.values()) for record in rounds)
     if faults:
         examples = [{"where": fault.where, "what": fault.what} for fault in faults[:_FAULTS_SHOWN]]
-        damaged = _message("damaged", store=address.shown, count=len(faults), faults=examples)
+        damaged = _message("damaged", store=address.masked, count=len(faults), faults=examples)
         saved = address.path is not None and backup.newest(address.path) is not None
         yield Examined("store", "bad", damaged, Restore(rebuild=not saved))
         return
-    whole = _message("store", store=address.shown, rounds=len(rounds), trials=trials)
+    whole = _message("store", store=address.masked, rounds=len(rounds), trials=trials)
     yield Examined("store", "ok", whole)
     if address.path is not None:
         newest = backup.newest(address.path)

@@ -31,7 +31,7 @@ from tunewright.execution.command import Command, command
 from tunewright.execution.command_syntax import JSON
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.growing_file import GrowingFile
-from tunewright.execution.prepare import refused
+from tunewright.execution.prepare import problems_of
 from tunewright.execution.workload import Train, Workload
 from tunewright.messages import Message, words
 from tunewright.nearest import nearest
@@ -141,7 +141,7 @@ class Project:
 
     def store(self, instead: str | None = None) -> str:
         """The store's address: the one given on the command line, else the file's."""
-        return instead or anchored(self.settings["store"], self.folder)
+        return instead or anchor(self.settings["store"], self.folder)
 
     def round_file(self, name: str) -> Path:
         """Where the round of this name is described."""
@@ -173,7 +173,7 @@ class Project:
                 workload = self.workload()
         except TunewrightError:
             return []
-        return refused(round, workload, elsewhere=named)
+        return problems_of(round, workload, elsewhere=named)
 
     def workload(
         self,
@@ -225,7 +225,7 @@ class Project:
     def hyperparameters(self) -> list[str]:
         """The hyperparameters that the program takes, in the order it names them."""
         with self.entered():
-            return taken(self.workload())
+            return names_in_order(self.workload())
 
     @property
     def remarks(self) -> list[Message]:
@@ -242,11 +242,11 @@ class Project:
     def next_round(self, results: Results) -> list[Proposal]:
         """What to do after a round, as `tw.next_round` has it, under names that are still free."""
         free = next_name(results.round.name, self.names_taken(results.store))
-        return named_freely(results, free)
+        return proposals_under(results, free)
 
     def names_taken(self, store: str | None = None) -> set[str]:
         """The names of rounds in the store and in the folder."""
-        return {*recorded_names(self.store(store)), *self.round_names}
+        return {*names_in_store(self.store(store)), *self.round_names}
 
     def write(self, round: Round, reason: str = "", search: str | None = None) -> Path:
         """Write a round's file, the reason first as a comment; refuses to change one."""
@@ -311,18 +311,20 @@ def store_address(instead: str | None) -> str:
     )
 
 
-def named_freely(results: Results, free: str) -> list[Proposal]:
+def proposals_under(results: Results, free: str) -> list[Proposal]:
     """The proposals after a round, with new rounds under a name that is free."""
     # every check is imported with it, which commands that only look for the project do not need
     from tunewright.advice.next_round import next_round
 
     return [
-        under_name(one, free) if one.round and one.round.name != results.round.name else one
-        for one in next_round(results)
+        under_name(proposal, free)
+        if proposal.round and proposal.round.name != results.round.name
+        else proposal
+        for proposal in next_round(results)
     ]
 
 
-def recorded_names(store: str) -> Collection[str]:
+def names_in_store(store: str) -> Collection[str]:
     """The names of the rounds of a store; none where it is not there yet."""
     try:
         with Store.open(store, create=False) as opened:
@@ -331,7 +333,7 @@ def recorded_names(store: str) -> Collection[str]:
         return []
 
 
-def taken(workload: Workload) -> list[str]:
+def names_in_order(workload: Workload) -> list[str]:
     """The hyperparameters in the order the program names them."""
     if isinstance(workload.train, Command):
         return list(workload.train.hyperparameters)
@@ -342,10 +344,10 @@ def taken(workload: Workload) -> list[str]:
 def _command_remarks(train: Command) -> list[Message]:
     """What may be missing in a command."""
     remarks = []
-    program = train.words[0].filled({}) if not train.words[0].fields else ""
+    program = train.words[0].fill({}) if not train.words[0].fields else ""
     if program and shutil.which(program) is None:
         remarks.append(Message("project.program_missing", {"program": program}))
-    plain = [word.filled({}) for word in train.words[1:] if not word.fields]
+    plain = [word.fill({}) for word in train.words[1:] if not word.fields]
     script = next((word for word in plain if word.endswith(".py")), "")
     if script and not Path(script).exists():
         remarks.append(Message("project.script_missing", {"script": script}))
@@ -364,10 +366,10 @@ def comment(text: str) -> str:
     return "".join(f"# {line}\n" for line in lines)
 
 
-def anchored(store: str, folder: Path) -> str:
+def anchor(store: str, folder: Path) -> str:
     """A store's address with a relative path made absolute from a folder.
 
-    >>> anchored("tuning.db", Path("/home/me")), anchored("sqlite:///a.db", Path("/home/me"))
+    >>> anchor("tuning.db", Path("/home/me")), anchor("sqlite:///a.db", Path("/home/me"))
     ('/home/me/tuning.db', 'sqlite:////home/me/a.db')
     """
     scheme, divider, rest = store.partition(":///")

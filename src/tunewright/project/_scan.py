@@ -18,7 +18,7 @@ from tunewright.project._project import DEFAULT_STORE, FILE, ROUNDS
 from tunewright.project.programs.files import Template, round_text, template, workload_text
 from tunewright.project.programs.json_values import default_words, json_notes, json_values
 from tunewright.project.programs.read import read_program
-from tunewright.project.programs.roles import Proposed, propose_roles, proposed_range
+from tunewright.project.programs.roles import Proposed, propose_range, propose_roles
 from tunewright.project.programs.trial_run import TrialRun, try_program
 from tunewright.remedies import ScanProgram
 
@@ -192,7 +192,7 @@ def option_choices(program: str, folder: Path) -> dict[str, tuple[Any, ...]]:
 
 def _as_scanned_option(proposed: Proposed, command_template: Template) -> ScannedOption:
     option = proposed.option
-    searched = proposed_range(proposed) if proposed.role == "nuisance" else None
+    searched = propose_range(proposed) if proposed.role == "nuisance" else None
     return ScannedOption(
         name=option.name,
         option=option.option,

@@ -24,9 +24,9 @@ from tunewright.project._project import (
     Project,
     find_function,
     load,
+    names_in_order,
+    names_in_store,
     plain_name,
-    recorded_names,
-    taken,
 )
 from tunewright.project._scan import option_choices
 from tunewright.remedies import InitProject
@@ -148,7 +148,7 @@ def new(
         raise Misuse("file.exists", path=path, remedy=RunTrials(name))
     with project.entered():
         workload = project.workload()
-    names = taken(workload)
+    names = names_in_order(workload)
     ready = None if space is None else _ready_space(space, trials, workload, lr_decay=lr_decay)
     path.parent.mkdir(exist_ok=True)
     defaults, program = workload.accepts.defaults, project.settings["command"]
@@ -207,7 +207,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
     source = None if project is None else project.round_file(old)
     target = None if project is None else project.round_file(new)
     has_file = source is not None and source.is_file()
-    recorded = old in recorded_names(store)
+    recorded = old in names_in_store(store)
     if has_file and target is not None and target.exists():
         raise Misuse("file.exists", path=target, remedy=Advise("name_or_delete"))
     only_file = has_file and not recorded

@@ -68,7 +68,7 @@ def other_rounds(
     return others
 
 
-def derived_again(
+def derive_again(
     data: Mapping[str, Any], rounds: Mapping[str, Results]
 ) -> dict[str, tuple[Any, Any]] | None:
     """What a recorded decision and the same decision from the curves differ in: (recorded, now).
@@ -130,4 +130,4 @@ def same(recorded: Any, now: Any, tolerance: float = 1e-9) -> bool:
     return bool(recorded == now)
 
 
-__all__ = ["DERIVED", "Place", "about", "derived_again", "launch_data", "other_rounds", "same"]
+__all__ = ["DERIVED", "Place", "about", "derive_again", "launch_data", "other_rounds", "same"]

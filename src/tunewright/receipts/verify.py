@@ -19,7 +19,7 @@ from tunewright.errors import DesignError, NotFound, TunewrightError, Unreadable
 from tunewright.facts import Facts, plain
 from tunewright.messages import Message, Text
 from tunewright.receipts._curves import broken_curves
-from tunewright.receipts._launches import derived_again, same
+from tunewright.receipts._launches import derive_again, same
 from tunewright.receipts.malpractice import Malpractice, malpractice
 from tunewright.receipts.receipt import FORMAT, SEAL, VERSION, as_results, rounds_of, seal
 from tunewright.store.plain_json import finite
@@ -136,7 +136,7 @@ def _verify(data: dict[str, Any]) -> Verified:
     now = finite(plain([finding.to_data() for finding in check(results)]))
     disagreements += _findings(data["findings"], now)
     rounds = rounds_of(data, results)
-    derived = [derived_again(launch, rounds) for launch in data["launches"]]
+    derived = [derive_again(launch, rounds) for launch in data["launches"]]
     for launch, differs in zip(data["launches"], derived, strict=True):
         for name, (recorded, now_found) in (differs or {}).items():
             about = f"launch {launch['key']} {name}"

@@ -77,7 +77,7 @@ def bounds(
     return loss, loss - half, loss + half
 
 
-def audited(
+def audit_changes(
     kept: Sequence[Change],
     current: str,
     margin: float,

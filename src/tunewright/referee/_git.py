@@ -70,7 +70,7 @@ class Repository:
         """The first line of a commit's message."""
         return self._text("log", "-1", "--format=%s", commit).strip()[:200]
 
-    def changed(self) -> list[str]:
+    def dirty_files(self) -> list[str]:
         """Files of the working tree that differ from the last commit, untracked ones included."""
         words = ("status", "--porcelain", "--untracked-files=normal", "--", *self._files)
         return [line[3:] for line in self._text(*words).splitlines()]
@@ -120,7 +120,7 @@ class Repository:
         start = self.folder / self.within
         return [path for path in protect if not _output_of(("ls-files", "--", path), start)]
 
-    def touched(self, old: str, new: str, protect: Sequence[str]) -> list[Touched]:
+    def lines_touched(self, old: str, new: str, protect: Sequence[str]) -> list[Touched]:
         """The lines of protected paths (a file, a folder, a pattern) that a change touches."""
         if not protect:
             return []

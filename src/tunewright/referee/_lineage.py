@@ -124,7 +124,7 @@ def _with_run(state: State, run: Run, rule: Rule) -> State:
             belief = rules.begin(np.array([values])) if enough else None
             return replace(state, first_values=values, belief=belief)
         belief = rules.add_baseline_run(state.belief, np.array([loss]), rule)
-        state = replace(state, belief=rules.drifted(belief, rule), since_baseline=0)
+        state = replace(state, belief=rules.after_drift(belief, rule), since_baseline=0)
         if change is not None:
             spent = replace(change, baseline_runs=change.baseline_runs + 1)
             state = replace(state, changes=(*state.changes[:-1], spent))
@@ -133,7 +133,7 @@ def _with_run(state: State, run: Run, rule: Rule) -> State:
         return state
     values = change.values if loss is None else (*change.values, loss)
     grown = replace(change, values=values, seconds=change.seconds + run.seconds)
-    belief = None if state.belief is None else rules.drifted(state.belief, rule)
+    belief = None if state.belief is None else rules.after_drift(state.belief, rule)
     return replace(
         state,
         changes=(*state.changes[:-1], grown),
@@ -217,7 +217,7 @@ class Lineage:
             os.fsync(file.fileno())
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold the lineage for a block: one process at a time judges it; Busy otherwise."""
         import fcntl
 

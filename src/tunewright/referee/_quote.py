@@ -32,7 +32,7 @@ def _welch(first: Sequence[float], current: Sequence[float]) -> tuple[float, tup
     return gain, (gain - half, gain + half)
 
 
-def quoted(
+def quote_gain(
     first: str, current: str, runs: int, sign: float, run: Callable[[str], float | None]
 ) -> Quote:
     """Run both commits in turn; the order within a pair changes, against drift."""

@@ -19,11 +19,11 @@ from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.local import Local
 from tunewright.messages import Message
 from tunewright.referee import rule as rules
-from tunewright.referee._audit import FEWEST, MOST, audited
+from tunewright.referee._audit import FEWEST, MOST, audit_changes
 from tunewright.referee._git import WORKING_TREE, Repository
 from tunewright.referee._journal_data import command_from, decision_from, quote_from
 from tunewright.referee._lineage import VERSION, Change, Lineage, State
-from tunewright.referee._quote import quoted
+from tunewright.referee._quote import quote_gain
 from tunewright.referee._trainings import Trained, train
 from tunewright.referee.answers import Audit, Cost, Decision, Quote, Status
 from tunewright.referee.rule import Rule
@@ -107,7 +107,7 @@ def begin(
         raise Misuse("referee.open_fields", names=missing)
     repository = Repository.at(folder, _our_files(store))
     lineage = Lineage(_home(store, name), Rule())
-    with lineage.held():
+    with lineage.hold():
         wanted = _first_event(program, objective, terms, repository, name)
         if lineage.exists:
             known = dict(lineage.state().terms)
@@ -120,7 +120,7 @@ def begin(
             if differs:
                 raise Misuse("referee.begun_otherwise", name=name, fields=differs)
         else:
-            changed = repository.changed()
+            changed = repository.dirty_files()
             if changed:
                 raise Misuse("referee.uncommitted", files=changed[:10], count=len(changed))
             missing = repository.missing(terms.protect)
@@ -247,7 +247,7 @@ class Referee:
             change: a commit; "working tree"; None: the commit that is checked out, or the working
                 tree where files differ from it.
         """
-        with self.lineage.held(), self._training() as executor:
+        with self.lineage.hold(), self._training() as executor:
             state = self.lineage.state()
             opened = self._open_change(state, change)
             return self._judge_change(opened, executor)
@@ -294,12 +294,12 @@ class Referee:
         """
         if runs < FRESH:
             raise DesignError("referee.few_quote_runs", runs=runs, least=FRESH)
-        with self.lineage.held(), self._training() as executor:
+        with self.lineage.hold(), self._training() as executor:
             state = self.lineage.state()
             if state.current == state.terms["first"]:
                 raise Misuse("referee.nothing_kept")
             self._refuse_spent(state, 2 * runs, all_of_it=True)
-            total = quoted(
+            total = quote_gain(
                 str(state.terms["first"]),
                 state.current,
                 runs,
@@ -323,7 +323,7 @@ class Referee:
             raise DesignError("referee.bad_term", name="margin", value=margin)
         if runs < FEWEST:
             raise DesignError("referee.bad_term", name="runs", value=runs)
-        with self.lineage.held(), self._training() as executor:
+        with self.lineage.hold(), self._training() as executor:
             state = self.lineage.state()
             if state.belief is None:
                 raise Misuse("referee.nothing_kept")
@@ -344,7 +344,7 @@ class Referee:
                 place = self.lineage.folder / "checkouts" / "audit"
                 return self.repository.without(commit, judged.parent, judged.commit, place, ref)
 
-            result = audited(
+            result = audit_changes(
                 kept, state.current, margin * float(state.belief.sd[0]), loss, without, runs
             )
             self.lineage.write({"event": "audited", "audit": result.record})
@@ -364,7 +364,7 @@ class Referee:
             state = self.lineage.state()
         if self.repository.same(state.current, commit):
             raise Misuse("referee.no_change", commit=commit[:12])
-        touched = self.repository.touched(state.current, commit, self.terms.protect)
+        touched = self.repository.lines_touched(state.current, commit, self.terms.protect)
         if touched:
             lines = [
                 f"{protected.path}:{protected.line}: {protected.text}" for protected in touched[:20]
@@ -389,7 +389,7 @@ class Referee:
 
     def _commit(self, change: str | None, number: int) -> str:
         if change is None:
-            change = WORKING_TREE if self.repository.changed() else "HEAD"
+            change = WORKING_TREE if self.repository.dirty_files() else "HEAD"
         if change == WORKING_TREE:
             message = f"change {number} of {self.name}"
             return self.repository.snapshot(message, f"{self.name}/{number}")

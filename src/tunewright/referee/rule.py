@@ -216,7 +216,7 @@ def add_noise(belief: Belief, values: Floats, rule: Rule) -> Belief:
     return replace(belief, squares=belief.squares + off.sum(axis=1), freedom=belief.freedom + more)
 
 
-def drifted(belief: Belief, rule: Rule) -> Belief:
+def after_drift(belief: Belief, rule: Rule) -> Belief:
     """The belief one run later: the machine may have moved a little."""
     return replace(belief, variance=belief.variance + (rule.drift * belief.sd) ** 2)
 

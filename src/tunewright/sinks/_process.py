@@ -77,10 +77,10 @@ def follow(settings: Settings, closing: threading.Event, watch: Watch) -> int:
 
 
 def _work(store: Store, settings: Settings, closing: threading.Event, watch: Watch) -> int:
-    def opened() -> Tracker:
+    def open_tracker() -> Tracker:
         return _open_tracker(settings.sink)
 
-    queue = Queue(store, settings.round, settings.sink, opened, watch.begin_call)
+    queue = Queue(store, settings.round, settings.sink, open_tracker, watch.begin_call)
     rest = settings.every_s
     while not closing.wait(rest):
         began = time.monotonic()

@@ -96,7 +96,7 @@ class Queue:
         written.left, written.error, failed = len(due), "", 0
         for key, mark in due.items():
             try:
-                self._put(record, key, verdicts)
+                self._send(record, key, verdicts)
             except Exception as error:  # whatever a tracker raises costs no trial
                 written.error = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
                 self._open, failed = None, failed + 1
@@ -131,7 +131,7 @@ class Queue:
                 due[key] = f"{mark}|{digest if ended else ''}"
         return due
 
-    def _put(self, record: RoundRecord, key: int, verdicts: Summary) -> None:
+    def _send(self, record: RoundRecord, key: int, verdicts: Summary) -> None:
         run = trial_run(self.store, record, key, verdicts)
         if self._open is None:
             self._open = self.tracker()

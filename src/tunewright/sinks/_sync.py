@@ -46,7 +46,7 @@ def sync(
     named = sinks_from(sinks)
     if not named:
         raise DesignError("sink.no_sink")
-    placed = [sink.placed() for sink in named]
+    placed = [sink.with_address() for sink in named]
     for sink in placed:
         sink.need()
     with Store.open(store, create=False) as opened:

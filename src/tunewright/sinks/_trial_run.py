@@ -16,7 +16,7 @@ from tunewright.finding import Verdict
 from tunewright.store.curves import Curve
 from tunewright.store.joined import with_earlier
 from tunewright.store.schema import curve, trial as trial_table
-from tunewright.store.spool import numbered
+from tunewright.store.spool import trial_and_repeat
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Trial
 
@@ -138,7 +138,7 @@ def run_name(round: str, trial: Trial) -> str:
     """What a tracker calls the run of a trial."""
     if trial.number is not None:
         return f"{round}-{trial.number}"
-    repeat = numbered(trial.folder.rpartition("/")[2])[1]
+    repeat = trial_and_repeat(trial.folder.rpartition("/")[2])[1]
     return f"{round}-{trial.parent}-repeat-{repeat}"
 
 

@@ -1,9 +1,9 @@
 """What does each axis add to a result? An additive quadratic on normal scores, fit axis by axis.
 
-With few trials a fit of every axis at once leaves no degrees of freedom. `chosen` therefore picks
-the axes that rule, one after the other, and everything else is judged beside these alone. Where
-one axis rules, taking its effect off (`without`) shows what the others do: the best trials of the
-study are those with a good value of the ruling axis, whatever the others are.
+With few trials a fit of every axis at once leaves no degrees of freedom. `choose_axes` therefore
+picks the axes that rule, one after the other, and everything else is judged beside these alone.
+Where one axis rules, taking its effect off (`without`) shows what the others do: the best trials of
+the study are those with a good value of the ruling axis, whatever the others are.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def with_ones(blocks: Sequence[Floats], count: int) -> Floats:
     return np.concatenate([np.ones((count, 1)), *blocks], axis=1)
 
 
-def chosen(blocks: Sequence[Floats], scores: Floats) -> list[int]:
+def choose_axes(blocks: Sequence[Floats], scores: Floats) -> list[int]:
     """The axes that rule, the clearest first: each explains more than chance beside those before.
 
     Forward selection: the axis with the smallest p of an F test joins, as long as that p times

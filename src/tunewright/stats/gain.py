@@ -35,7 +35,7 @@ _TOO_LARGE, _TOO_SMALL = 0.90, 0.025
 class History:
     """The trial variance of earlier repeats of tuned configurations.
 
-    >>> History.measured(sd=0.002, freedom=8).weight.__round__(2)
+    >>> History.from_repeats(sd=0.002, freedom=8).weight.__round__(2)
     3.73
     """
 
@@ -46,7 +46,7 @@ class History:
     source: str = "history"  # or "declared"
 
     @classmethod
-    def measured(cls, sd: Any, freedom: float, runs: int = 0, groups: int = 0) -> History:
+    def from_repeats(cls, sd: Any, freedom: float, runs: int = 0, groups: int = 0) -> History:
         """From repeats with so many degrees of freedom, discounted for drift between them.
 
         The standard deviation differs between tuned configurations of one pipeline by a factor of
@@ -55,11 +55,11 @@ class History:
         return cls(sd, _MOST_FREEDOM * freedom / (freedom + _MOST_FREEDOM), runs, groups)
 
     @classmethod
-    def declared(cls, sd: float) -> History:
+    def from_declaration(cls, sd: float) -> History:
         """A standard deviation that somebody knows from elsewhere."""
         if isinstance(sd, bool) or not 0 < sd < float("inf"):
             raise DesignError("gain.bad_sd", sd=sd)
-        return replace(cls.measured(float(sd), _DECLARED_FREEDOM), source="declared")
+        return replace(cls.from_repeats(float(sd), _DECLARED_FREEDOM), source="declared")
 
 
 NOTHING = History(0.0, 0.0, source="none")
@@ -92,7 +92,7 @@ class Gain:
         reach = stdtrit(self.freedom, 0.5 + level / 2) * self.error
         return self.mean - reach, self.mean + reach
 
-    def widened(self, variance: float, freedom: float) -> Gain:
+    def widen(self, variance: float, freedom: float) -> Gain:
         """The same gain with one more source of variance, known with so much freedom.
 
         The degrees of freedom of the sum are those of Welch and Satterthwaite.

@@ -23,7 +23,7 @@ FEWEST = 6  # feasible trials in each arm
 _MASS = 0.9  # of all halves must have a feasible trial in both arms
 LARGEST = 200  # shared points: beyond, the first so many
 
-Says = Literal["a is better", "b is better", "not distinguishable"]
+Comparison = Literal["a is better", "b is better", "not distinguishable"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Halves:
     half_gap: float  # mean difference at half of the trials
     quarter_gap: float  # and at a quarter
 
-    def says(self, side: float | None = None) -> Says:
+    def verdict(self, side: float | None = None) -> Comparison:
         """The verdict; `side` is the error allowed per side."""
         allowed = (SIDE if self.shared else SIDE_APART) if side is None else side
         if self.a_wins >= 1 - allowed:

@@ -63,19 +63,19 @@ _MISTYPED = re.compile(
 )
 
 
-def masked(text: str) -> str:
+def mask(text: str) -> str:
     """Text with the password of every address in it masked.
 
-    >>> masked("POSTGRESQL://me:geheim@db/x and postgresql://me@db/x?sslpassword=geheim&a=1")
+    >>> mask("POSTGRESQL://me:geheim@db/x and postgresql://me@db/x?sslpassword=geheim&a=1")
     'POSTGRESQL://me:***@db/x and postgresql://me@db/x?sslpassword=***&a=1'
     """
     return _PARAMETER.sub(rf"\1{_MASK}", _USERINFO.sub(rf"\1{_MASK}@", text))
 
 
-def masked_words(words: Sequence[str]) -> list[str]:
+def mask_words(words: Sequence[str]) -> list[str]:
     """A command line without secrets: addresses, and the values of options that look secret.
 
-    >>> masked_words(["train", "--api-key", "abc", "--password=abc", "--max_tokens=8"])
+    >>> mask_words(["train", "--api-key", "abc", "--password=abc", "--max_tokens=8"])
     ['train', '--api-key', '***', '--password=***', '--max_tokens=8']
     """
     hidden: list[str] = []
@@ -88,7 +88,7 @@ def masked_words(words: Sequence[str]) -> list[str]:
         elif secret and equals and value:
             hidden.append(f"{word[: len(word) - len(value)]}{_MASK}")
         else:
-            hidden.append(masked(word))
+            hidden.append(mask(word))
         hide = secret and not equals and word.startswith("-")
     return hidden
 
@@ -102,7 +102,7 @@ def without_secrets() -> list[str]:
 class Address:
     """A parsed store address."""
 
-    shown: str  # for messages: without a password
+    masked: str  # for messages: without a password
     path: Path | None = None  # the file of a SQLite store
     url: str = ""  # of a PostgreSQL store, as SQLAlchemy takes it: with driver and password
 
@@ -110,7 +110,7 @@ class Address:
 def parse(given: str | os.PathLike[str]) -> Address:
     """The store a name or URL means.
 
-    >>> parse("postgresql://me:secret@db.example/tuning").shown
+    >>> parse("postgresql://me:secret@db.example/tuning").masked
     'postgresql://me:***@db.example/tuning'
     >>> parse("sqlite:///tuning.db").path.name
     'tuning.db'
@@ -120,15 +120,15 @@ def parse(given: str | os.PathLike[str]) -> Address:
     scheme = scheme.lower()
     if not divider:
         if _MISTYPED.match(text):
-            raise StoreError("store.one_slash", masked=masked(text))
+            raise StoreError("store.one_slash", masked=mask(text))
         return _file(Path(text))
     if scheme in ("sqlite", "sqlite+pysqlite"):
         if not rest.startswith("/") or rest in ("/", "/:memory:"):
-            raise StoreError("store.in_memory", masked=masked(text))
+            raise StoreError("store.in_memory", masked=mask(text))
         return _file(Path(rest[1:]))
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         return _server(text, rest)
-    raise StoreError("store.bad_address", masked=masked(text))
+    raise StoreError("store.bad_address", masked=mask(text))
 
 
 def _file(path: Path) -> Address:
@@ -154,7 +154,7 @@ def _server(text: str, rest: str) -> Address:
         url = make_url(f"postgresql+psycopg://{rest}")
     except (ArgumentError, ValueError):
         raise StoreError("store.bad_server_address") from None
-    public = masked(url.set(drivername="postgresql").render_as_string(hide_password=True))
+    public = mask(url.set(drivername="postgresql").render_as_string(hide_password=True))
     return Address(public, url=url.render_as_string(hide_password=False))
 
 

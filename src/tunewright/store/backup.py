@@ -29,7 +29,7 @@ from tunewright.snapshot import flush
 from tunewright.store import plain_json
 from tunewright.store.curves import unpack
 from tunewright.store.database import RESERVE_MB, Database, beside, make_file, make_folder
-from tunewright.store.read_round import check_row, named
+from tunewright.store.read_round import check_row, trial_name
 from tunewright.store.schema import round_table, trial
 from tunewright.store.spool import TRIAL_FILE, read_result, read_trial
 from tunewright.store.trial import ENDED
@@ -71,7 +71,7 @@ def _of_batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[Fault]:
                 raise Damaged("curve.altered")
             unpack(points)
         except Damaged as error:
-            yield Fault(named(str(round), number, parent), str(error))
+            yield Fault(trial_name(str(round), number, parent), str(error))
 
 
 def _of_rows(database: Database, folders: bool) -> Iterator[Fault]:
@@ -81,7 +81,7 @@ def _of_rows(database: Database, folders: bool) -> Iterator[Fault]:
     numbers = {row.id: row.number for row in rows}
     for row in rows:
         round = rounds.get(row.round)
-        where = named(round.name if round else "?", row.number, numbers.get(row.parent))
+        where = trial_name(round.name if round else "?", row.number, numbers.get(row.parent))
         try:
             check_row(row, where)
             settings = plain_json.loads(row.configuration, where) if row.configuration else None

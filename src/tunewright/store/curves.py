@@ -45,7 +45,7 @@ class Curve:
         """How many points it has."""
         return len(self.steps)
 
-    def measured(self, place: int) -> Measured | None:
+    def measurement(self, place: int) -> Measured | None:
         """The point at a place with its uncertainty; None where that is not known."""
         if self.sd is None or not np.isfinite(self.sd[place]):
             return None

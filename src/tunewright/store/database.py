@@ -124,7 +124,7 @@ class FileLock:
                 os.fchmod(self._descriptor, 0o600)
 
     @contextmanager
-    def held(self, patience_s: float) -> Iterator[None]:
+    def hold(self, patience_s: float) -> Iterator[None]:
         """Hold it for a block; after `patience_s` without it the block begins all the same.
 
         SQLite then waits for its own lock, and reports if it cannot have it either: a process that
@@ -290,7 +290,7 @@ class Database:
             yield self._open.connection
             return
         if self.read_only:
-            raise StoreError("store.read_only", shown=self.address.shown)
+            raise StoreError("store.read_only", shown=self.address.masked)
         self._open.durable, self._open.afterwards = durable, ()
         self._check_in_place()
         with self._in_our_words():
@@ -341,7 +341,7 @@ class Database:
             os.close(log)
 
     def _not_flushed(self, error: OSError) -> StoreError:
-        return StoreError("store.not_flushed", shown=self.address.shown, reason=error.strerror)
+        return StoreError("store.not_flushed", shown=self.address.masked, reason=error.strerror)
 
     def _check_in_place(self) -> None:
         """Refuse to write to a file that nobody would find again."""
@@ -364,7 +364,7 @@ class Database:
         if self._lock is None:
             yield
         else:
-            with self._lock.held(QUEUE_S):
+            with self._lock.hold(QUEUE_S):
                 yield
 
     def alone(self, connection: Connection, *, wait: bool = True) -> bool:
@@ -422,7 +422,7 @@ def beside(path: Path, ending: str) -> Path:
 def _translate(error: exc.SQLAlchemyError, address: Address) -> StoreError:
     """What a database error means for the person who reads it."""
     complaint = str(getattr(error, "orig", None) or error).strip()
-    where = address.shown
+    where = address.masked
     if address.path is None:
         return StoreError("store.unusable", store=where, reason=complaint)
     if "malformed" in complaint or "not a database" in complaint or "Could not decode" in complaint:
@@ -453,7 +453,7 @@ def _sqlite(address: Address, path: Path, read_only: bool) -> Engine:
         if mode != "wal":
             connection.close()
             raise StoreError(
-                "store.no_shared_memory", shown=address.shown, mode=mode, instead=INSTEAD
+                "store.no_shared_memory", shown=address.masked, mode=mode, instead=INSTEAD
             )
         for pragma in (
             "synchronous = NORMAL",  # whole at any moment; `_flush` makes it durable

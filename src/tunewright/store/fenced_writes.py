@@ -152,20 +152,20 @@ def _write_summary(connection: Connection, key: int) -> None:
         )
     )
     summaries = [
-        {"trial": key, "metric": name, "last": reduced.last, "buckets": packed(reduced)}
+        {"trial": key, "metric": name, "last": reduced.last, "buckets": pack_buckets(reduced)}
         for name, reduced in ((name, reduce(points)) for name, points in curves.items())
     ]
     if summaries:
         connection.execute(insert(curve_summary), summaries)
 
 
-def packed(reduced: Buckets) -> bytes:
+def pack_buckets(reduced: Buckets) -> bytes:
     """Lowest values, then highest, as little-endian float32."""
     return np.concatenate([reduced.low, reduced.high]).astype("<f4").tobytes()
 
 
-def unpacked(last: int, data: bytes) -> Buckets | None:
-    """Read buckets back; None when the bytes are not what `packed` wrote."""
+def unpack_buckets(last: int, data: bytes) -> Buckets | None:
+    """Read buckets back; None when the bytes are not what `pack_buckets` wrote."""
     if len(data) != 8 * BUCKETS:
         return None
     both = np.frombuffer(data, "<f4")
@@ -182,7 +182,7 @@ class Row:
     step: int | None
 
 
-def judged_rows(
+def judge_rows(
     connection: Connection, round_id: int, objective: Objective, keys: Iterable[int] | None = None
 ) -> Iterator[Row]:
     """Every ended trial of a round, judged; `keys` limits it to some.
@@ -239,7 +239,7 @@ def buckets_of(
     summarised = set(connection.execute(have.where(trial.c.round == round_id)).scalars())
     for row in connection.execute(kept):
         if wanted is None or row.trial in wanted:
-            reduced = unpacked(row.last, row.buckets)
+            reduced = unpack_buckets(row.last, row.buckets)
             if reduced is not None:
                 yield row.trial, reduced
     for key, curves in curves_of(connection, round_id, wanted, summarised):
@@ -377,7 +377,7 @@ def log(database: Database, claim: Claim, batches: Sequence[bytes], first: int |
         _keep_batches(database, connection, key, batches, first)
 
 
-def saved(database: Database, claim: Claim, step: int, path: str, sha256: str) -> None:
+def add_snapshot(database: Database, claim: Claim, step: int, path: str, sha256: str) -> None:
     """A snapshot was written; `path` is relative to the trial folder."""
     with database.writing() as connection:
         _pass_fence(connection, _FENCE, claim, {})

@@ -58,10 +58,10 @@ def judge(objective: Objective, recorded: Status, reason: Message | None, curves
         broken = _broken(curves.only(metric), metric, relation, limit, step)
         if broken is not None:
             return broken
-    return Judged("completed", None, value, step, curve.measured(at))
+    return Judged("completed", None, value, step, curve.measurement(at))
 
 
-def judged(objective: Objective, trial: Trial) -> Trial:
+def judge_trial(objective: Objective, trial: Trial) -> Trial:
     """The trial with its status, reason, value and best step under this objective."""
     verdict = judge(objective, trial.status, trial.reason, trial.curves)
     return replace(

@@ -82,7 +82,7 @@ def this_process() -> Process:
     return Process(socket.gethostname(), this_boot(), pid, start_of(pid))
 
 
-def gone(other: Process) -> bool:
+def has_ended(other: Process) -> bool:
     """Whether a process has certainly ended; False also when that is not known here."""
     here = (socket.gethostname(), this_boot())
     if not other.boot or not other.started or (other.host, other.boot) != here:
@@ -135,7 +135,7 @@ class LeaseWatch:
         self._looked: float | None = None
         self.suspects = False  # someone seems dead, and will be known to be after a while of looks
 
-    def expired(self, beats: Iterable[tuple[int, int, float]]) -> set[int]:
+    def dead_workers(self, beats: Iterable[tuple[int, int, float]]) -> set[int]:
         """The workers of (key, beat, age) whose beat has stood still too long.
 
         `age` is how long ago the last beat was by a clock all share, 0 where there is none: with it
@@ -189,8 +189,8 @@ def register(
             rivals_now = _rivals(database, connection, round_id) if exclusive else []
             rivals = [row for row in rivals_now if row.id != old]
             beating = {r.id for r in rivals if beats.setdefault(r.id, r.beat) != r.beat}
-            expired = watch.expired((row.id, row.beat, row.age) for row in rivals)
-            live = [r for r in rivals if r.id not in expired and not gone_for_sure(database, r)]
+            dead = watch.dead_workers((row.id, row.beat, row.age) for row in rivals)
+            live = [r for r in rivals if r.id not in dead and not gone_for_sure(database, r)]
             if not live:
                 _retire(connection, [row.id for row in rivals] + ([] if old is None else [old]))
                 return _insert(database, connection, round_id, kind, exclusive)
@@ -222,11 +222,11 @@ def dead_owners(database: Database, round_id: int, watch: LeaseWatch) -> dict[in
     # a SQLite store has no clock, and this machine's may jump
     ages = (0.0 if database.sqlite else row.age for row in owners)
     beats = [(row.id, row.beat, age) for row, age in zip(owners, ages, strict=True)]
-    expired = watch.expired(beats)
+    dead = watch.dead_workers(beats)
     return {
         row.id: row.beat
         for row in owners
-        if row.retired is not None or row.id in expired or gone_for_sure(database, row)
+        if row.retired is not None or row.id in dead or gone_for_sure(database, row)
     }
 
 
@@ -270,7 +270,7 @@ def gone_for_sure(database: Database, row: Any) -> bool:
         and row.boot.split()[0] != this_boot().split()[0]
     ):
         return True  # a local file has one machine: who wrote under another boot went down with it
-    return gone(Process(row.host, row.boot, row.pid, row.started))
+    return has_ended(Process(row.host, row.boot, row.pid, row.started))
 
 
 def _age(database: Database) -> Any:

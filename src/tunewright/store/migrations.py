@@ -143,7 +143,7 @@ def version_of(database: Database) -> int | None:
     if version is None or not version.isdecimal():
         raise StoreError(
             "store.other_program",
-            shown=database.address.shown,
+            shown=database.address.masked,
             tables=", ".join(sorted(tables)[:6]),
         )
     return int(version)
@@ -186,7 +186,7 @@ def migrate(
     """
     version = version_of(database)
     if version is None:
-        raise NotFound("store.empty", shown=database.address.shown, remedy=FirstRun())
+        raise NotFound("store.empty", shown=database.address.masked, remedy=FirstRun())
     refuse_newer(database, version, newest)
     if version == newest:
         return
@@ -206,7 +206,7 @@ def migrate(
     before = kept or f"its v{version}_* tables hold what was rewritten"
     log.warning(
         "%s: migrated from schema %d to %d (as it was: %s)",
-        database.address.shown,
+        database.address.masked,
         version,
         newest,
         before,
@@ -217,7 +217,7 @@ def refuse_newer(database: Database, version: int, newest: int = SCHEMA_VERSION)
     """Refuse a store that a newer program has written."""
     if version > newest:
         raise StoreError(
-            "store.newer_schema", shown=database.address.shown, version=version, newest=newest
+            "store.newer_schema", shown=database.address.masked, version=version, newest=newest
         )
 
 
@@ -233,7 +233,7 @@ def _refuse_running(database: Database, version: int) -> None:
         if abs(now - row.beaten) <= LEASE_S and not gone_for_sure(database, row):
             raise Busy(
                 "store.older_worker",
-                shown=database.address.shown,
+                shown=database.address.masked,
                 version=version,
                 kind=row.kind,
                 host=row.host,

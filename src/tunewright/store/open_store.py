@@ -44,7 +44,7 @@ def open_store(url: str | os.PathLike[str], create: bool, read_only: bool = Fals
             _check_whole(database, address)
         if migrations.version_of(database) is None:
             if not create or read_only:
-                raise NotFound("store.empty", shown=address.shown, remedy=FirstRun())
+                raise NotFound("store.empty", shown=address.masked, remedy=FirstRun())
             migrations.create(database)
         if read_only:
             database = _readable(database)
@@ -65,7 +65,7 @@ def _readable(database: Database) -> Database:
         return database
     if address.path is None:
         raise StoreError(
-            "store.older_schema", shown=address.shown, version=version, own=SCHEMA_VERSION
+            "store.older_schema", shown=address.masked, version=version, own=SCHEMA_VERSION
         )
     folder = tempfile.TemporaryDirectory(prefix="tunewright-")
     copy = backup.copy_to(Path(folder.name) / address.path.name, address.path)
@@ -126,10 +126,10 @@ def _check_whole(database: Database, address: Address) -> None:
         verdict = str(cause or error)
     if verdict != "ok":
         assert address.path is not None
-        raise damaged(address.path, str(verdict))
+        raise damage_error(address.path, str(verdict))
 
 
-def damaged(path: Path, verdict: str) -> Damaged:
+def damage_error(path: Path, verdict: str) -> Damaged:
     """The refusal of a damaged file, with what can be restored."""
     newest = backup.newest(path)
     if newest is None:
@@ -157,7 +157,7 @@ def trial_root(database: Database, identity: str, folder: Path | None) -> Path:
     path = database.address.path
     if folder is None:
         if path is None:
-            raise StoreError("store.no_trial_folder", shown=database.address.shown)
+            raise StoreError("store.no_trial_folder", shown=database.address.masked)
         folder = default_root(path)
     folder = Path(folder).expanduser().absolute()
     mark = folder / MARK
@@ -177,7 +177,7 @@ def trial_root(database: Database, identity: str, folder: Path | None) -> Path:
     owner = read_object(mark).get("store")
     if owner != identity:
         raise StoreError(
-            "store.folder_of_another", folder=folder, owner=owner, shown=database.address.shown
+            "store.folder_of_another", folder=folder, owner=owner, shown=database.address.masked
         )
     return folder
 

@@ -138,10 +138,10 @@ def foreign(source: str, text: str) -> Message | None:
     return Message("foreign", {"source": source, "text": text}) if text else None
 
 
-def exported(code: str, text: str, source: str) -> Message | None:
+def reason_of_export(code: str, text: str, source: str) -> Message | None:
     """The reason of an exported row, whose sentence must agree with its code.
 
-    >>> exported("trial.failed", "the objective err was never logged", "a table").code
+    >>> reason_of_export("trial.failed", "the objective err was never logged", "a table").code
     'trial.failed'
     """
     reason = from_version_1(text)
@@ -206,7 +206,7 @@ def _exit(code: str) -> _Build:
     return build
 
 
-def _repeated_deaths(groups: dict[str, str]) -> Message:
+def _several_deaths(groups: dict[str, str]) -> Message:
     cause = from_version_1(groups["cause"])
     data = {} if cause is None else cause.to_data()
     return Message("trial.died_repeatedly", {"deaths": int(groups["deaths"]), "cause": data})
@@ -255,7 +255,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], _Build], ...] = tuple(
         (r"out of memory: the kernel killed the (?P<what>trial|program)", _as("memory.killed")),
         (rf"out of memory: {_EXCEPTION}", _exception("memory.exhausted")),
         (rf"no space left: {_EXCEPTION}", _exception("disk.full")),
-        (r"died (?P<deaths>\d+) times, at last: (?P<cause>.+)", _repeated_deaths),
+        (r"died (?P<deaths>\d+) times, at last: (?P<cause>.+)", _several_deaths),
         (r"the training function could not be loaded in a worker: (?P<cause>.+)", _not_loaded),
         (r"the training program called sys\.exit\((?P<status>.*)\)", _as("trial.called_exit")),
         (rf"the process ended: {_EXIT}", _exit("process.exited")),

@@ -26,7 +26,7 @@ from tunewright.design.round import full_question
 from tunewright.messages import Message, Text
 from tunewright.store import fenced_writes, plain_json
 from tunewright.store.results import Results
-from tunewright.store.rounds import ASKED, RoundRecord
+from tunewright.store.rounds import ASK_AND_TELL, RoundRecord
 from tunewright.store.schema import curve_summary, round_table, trial
 from tunewright.store.spool import ROUND_FILE
 from tunewright.store.store import Store
@@ -91,7 +91,7 @@ def read_overview(store: Store, name: str, only: Iterable[int] | None = None) ->
         keys = {row.id for row in rows}
         judged = {
             row.key: row
-            for row in fenced_writes.judged_rows(connection, record.id, record.objective, keys)
+            for row in fenced_writes.judge_rows(connection, record.id, record.objective, keys)
         }
         ended_repeats = select(func.count()).where(
             trial.c.round == record.id,
@@ -186,7 +186,7 @@ def best_of(store: Store, record: RoundRecord) -> Best | None:
         numbers = {row.id: row.number for row in connection.execute(numbered)}
         completed = (
             Best(numbers[row.key], row.value)
-            for row in fenced_writes.judged_rows(connection, record.id, record.objective)
+            for row in fenced_writes.judge_rows(connection, record.id, record.objective)
             if row.status == "completed" and row.value is not None and row.key in numbers
         )
         return min(completed, key=lambda best: (-sign * best.value, best.number), default=None)
@@ -250,10 +250,10 @@ class Tracked:
 
 def tracking_table(store: Store) -> list[Tracked]:
     """One line per round of a store, oldest first."""
-    return [tracked(store, record) for record in store.rounds()]
+    return [tracking_line(store, record) for record in store.rounds()]
 
 
-def tracked(store: Store, record: RoundRecord) -> Tracked:
+def tracking_line(store: Store, record: RoundRecord) -> Tracked:
     """The line of one round."""
     results = store.results(record.name)
     top = results.top(1)
@@ -279,7 +279,7 @@ def tracked(store: Store, record: RoundRecord) -> Tracked:
 
 def _command(record: RoundRecord, results: Results, best: Trial | None) -> str:
     """The command that trains the best trial again, or continues the round."""
-    if results.imported or record.command == ASKED:
+    if results.imported or record.command == ASK_AND_TELL:
         return record.command if best is None else best.command
     return RunTrials(record.name).command if best is None else best.command
 

@@ -25,7 +25,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from tunewright.errors import Damaged
 from tunewright.store import plain_json
-from tunewright.store.address import masked, masked_words, without_secrets
+from tunewright.store.address import mask, mask_words, without_secrets
 from tunewright.store.database import Database, insert_new
 from tunewright.store.plain_json import storable
 from tunewright.store.schema import attempt, provenance as table, trial
@@ -175,7 +175,7 @@ def digest(sources: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode("utf-8", "backslashreplace")).hexdigest() if lines else ""
 
 
-def committed_between(folder: str, first: str, second: str) -> tuple[str, ...] | None:
+def files_between_commits(folder: str, first: str, second: str) -> tuple[str, ...] | None:
     """The files that differ between two commits, from the root; None: git cannot tell."""
     if not Path(folder).is_dir():
         return None
@@ -197,10 +197,10 @@ def capture(
     """The provenance of what this process runs now."""
     here = Path.cwd() if folder is None else folder
     changes = _changes(here)
-    diff = masked(_git(here, *_DIFF, "--", *without_secrets()) or "")
+    diff = mask(_git(here, *_DIFF, "--", *without_secrets()) or "")
     others = (_git(here, "ls-files", "--others", "--exclude-standard") or "").splitlines()
     return Provenance(
-        command=storable(shlex.join(masked_words(sys.orig_argv))),
+        command=storable(shlex.join(mask_words(sys.orig_argv))),
         folder=str(here),
         commit=(_git(here, "rev-parse", "HEAD") or "").strip(),
         diff=storable(diff, LONGEST_DIFF),

@@ -19,9 +19,9 @@ from tunewright.store.claims import trial_folder
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.database import Database, when
 from tunewright.store.outcome import decode
-from tunewright.store.rounds import ASKED, RoundRecord
+from tunewright.store.rounds import ASK_AND_TELL, RoundRecord
 from tunewright.store.schema import attempt, curve, round_table, snapshot, trial
-from tunewright.store.spool import numbered
+from tunewright.store.spool import trial_and_repeat
 from tunewright.store.trial import Claim, Status, Trial, trial_seed
 
 _TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
@@ -89,10 +89,10 @@ class Waiting(Sequence[Trial]):
         """The one at this place, or those of a slice."""
         if isinstance(at, slice):
             return Waiting(self.record, self.numbers[at])
-        return self.numbered(self.numbers[at])
+        return self.pending_trial(self.numbers[at])
 
-    def numbered(self, number: int) -> Trial:
-        """The one of this number."""
+    def pending_trial(self, number: int) -> Trial:
+        """The trial of this number."""
         record = self.record
         position, study = divmod(number, len(record.round.studies))
         return Trial(
@@ -103,7 +103,9 @@ class Waiting(Sequence[Trial]):
             unit={},
             status="pending",
             seed=trial_seed(record.round.seed, position),
-            command="" if record.command == ASKED else TrainAgain(record.name, number).command,
+            command=""
+            if record.command == ASK_AND_TELL
+            else TrainAgain(record.name, number).command,
             identity=-1 - number,  # no row has such a key
             folder=trial_folder(record.directory, number),
             search=record.search,
@@ -238,7 +240,7 @@ def _trial(
     ours: bool,  # not another tool's
 ) -> Trial:
     parent = numbers.get(row.parent)
-    where = named(record.name, row.number, parent)
+    where = trial_name(record.name, row.number, parent)
     check_row(row, where)
     same: dict[str, Any] = {name: getattr(row, name) for name in _SAME}
     return Trial(
@@ -258,7 +260,7 @@ def _trial(
 
 def _again(row: Any, parent: int | None, record: Any) -> str:
     """The command that trains a trial anew; none where no training program is known of it."""
-    if record.command == ASKED:
+    if record.command == ASK_AND_TELL:
         return ""
     if row.number is not None:
         return TrainAgain(record.name, row.number).command
@@ -269,14 +271,14 @@ def again_of(round: str, trial: Trial, anyway: bool = False) -> TrainAgain:
     """The action that trains a trial or a repeat of a round anew."""
     if trial.number is not None:
         return TrainAgain(round, trial.number, anyway=anyway)
-    repeat = numbered(PurePosixPath(trial.folder).name)[1]
+    repeat = trial_and_repeat(PurePosixPath(trial.folder).name)[1]
     return TrainAgain(round, trial.parent or 0, repeat, anyway)
 
 
-def named(round: str, number: int | None, parent: int | None) -> str:
+def trial_name(round: str, number: int | None, parent: int | None) -> str:
     """A trial or a repeat, as messages call it.
 
-    >>> named("depth", 3, None), named("depth", None, 3)
+    >>> trial_name("depth", 3, None), trial_name("depth", None, 3)
     ('trial 3 of depth', 'a repeat of trial 3 of depth')
     """
     return (

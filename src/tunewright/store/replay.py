@@ -38,10 +38,10 @@ from tunewright.store.spool import (
     ROUND_FILE,
     TRIAL_FILE,
     SpooledRound,
-    numbered,
     read_round,
     read_trial,
     results_in,
+    trial_and_repeat,
 )
 from tunewright.store.trial import ENDED, NOBODY, Claim, Status, Trial, claim_of
 from tunewright.store.user_requests import as_column
@@ -112,7 +112,7 @@ def add_row(
 
     None: it is a repeat of a trial that is not there.
     """
-    number, repeat = numbered(PurePosixPath(claim.folder).name)
+    number, repeat = trial_and_repeat(PurePosixPath(claim.folder).name)
     if repeat is not None and number not in parents:
         return None
     values = {
@@ -371,7 +371,7 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
         migrations.create(database, _identity(folder))
         with database.writing() as connection:
             if connection.execute(select(round_table.c.id)).first() is not None:
-                raise StoreError("rebuild.store_not_empty", shown=address.shown)
+                raise StoreError("rebuild.store_not_empty", shown=address.masked)
             places = {folder, default_root(address.path) if address.path is not None else folder}
             conclusions, torn = _conclusions(sorted(places))
             filled = _fill(database, connection, files, "" if root is None else str(folder))

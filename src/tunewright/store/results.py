@@ -22,7 +22,7 @@ from tunewright.messages import Message
 from tunewright.nearest import nearest
 from tunewright.stats.spread import identical
 from tunewright.store.curves import Curve
-from tunewright.store.judge import judged
+from tunewright.store.judge import judge_trial
 from tunewright.store.tables import Table, card, pandas_frame, polars_frame, write_export
 from tunewright.store.trial import Status, Trial
 
@@ -84,7 +84,7 @@ class Results:
     @cached_property
     def rows(self) -> tuple[Trial, ...]:
         """The trials that have a row in the store, by number: all but those that only wait."""
-        return tuple(judged(self.objective, trial) for trial in self.recorded)
+        return tuple(judge_trial(self.objective, trial) for trial in self.recorded)
 
     @cached_property
     def trials(self) -> tuple[Trial, ...]:
@@ -129,7 +129,7 @@ class Results:
     def _by_parent(self) -> dict[int | None, list[Trial]]:
         grouped: dict[int | None, list[Trial]] = {}
         for repeat in self.recorded_repeats:
-            grouped.setdefault(repeat.parent, []).append(judged(self.objective, repeat))
+            grouped.setdefault(repeat.parent, []).append(judge_trial(self.objective, repeat))
         return grouped
 
     def best(self, **scientific: Value) -> Trial:
@@ -337,7 +337,7 @@ class Repeats:
         """Whether all gave the same value, although nothing declares the program deterministic."""
         return not self.deterministic and _same_values(self.trials, self.objective.metric)
 
-    def judged_by(self, objective: Objective) -> Repeats:
+    def with_objective(self, objective: Objective) -> Repeats:
         """The same runs under another objective."""
         if objective == self.objective:
             return self

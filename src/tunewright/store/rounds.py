@@ -43,7 +43,7 @@ from tunewright.store.trial import Status, split_seed
 
 # how the names of removed rounds begin: with a sign that no name may have
 REMOVED = "\x1fremoved\x1f"
-ASKED = "ask and tell"  # the command of a round without a training program of ours
+ASK_AND_TELL = "ask and tell"  # the command of a round without a training program of ours
 _ROUNDS = select(round_table, campaign_table.c.name.label("of_campaign")).outerjoin(
     campaign_table, campaign_table.c.id == round_table.c.campaign
 )
@@ -171,7 +171,7 @@ def find(database: Database, name: str) -> RoundRecord:
         "round.not_found",
         name=name,
         near=nearest(name, names),
-        store=database.address.shown,
+        store=database.address.masked,
         known=sorted(names)[:12],
         remedy=ListRounds() if names else FirstRun(),
     )

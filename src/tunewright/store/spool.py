@@ -103,7 +103,7 @@ def results_in(folder: Path) -> list[Ended]:
 
 def write_trial(folder: Path, claim: Claim, flushed: bool = True) -> Path:
     """Leave in the trial folder what is being tried."""
-    number, repeat = numbered(Path(claim.folder).name)
+    number, repeat = trial_and_repeat(Path(claim.folder).name)
     data = {
         "trial": claim.trial,
         "attempt": claim.attempt,
@@ -166,10 +166,10 @@ def read_round(path: Path) -> SpooledRound:
         raise Damaged("spool.round_unreadable", path=path, error=error) from None
 
 
-def numbered(name: str) -> tuple[int, int | None]:
+def trial_and_repeat(name: str) -> tuple[int, int | None]:
     """The trial's number and the count of its repeat, out of the name of its folder.
 
-    >>> numbered("t000012"), numbered("t000012.repeat3")
+    >>> trial_and_repeat("t000012"), trial_and_repeat("t000012.repeat3")
     ((12, None), (12, 3))
     """
     match = _FOLDER.fullmatch(name)

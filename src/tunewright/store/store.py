@@ -49,7 +49,7 @@ from tunewright.store import (
 from tunewright.store.backup import Fault
 from tunewright.store.campaigns import CampaignRecord, CampaignStep, ProbeRecord
 from tunewright.store.claims import At, Suggestions
-from tunewright.store.judge import judged
+from tunewright.store.judge import judge_trial
 from tunewright.store.launches import Baseline, Evaluation, Launched, Place, Receipt
 from tunewright.store.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
 from tunewright.store.outcome import Outcome
@@ -101,7 +101,7 @@ class Store:
     @property
     def url(self) -> str:
         """Where it is, without a password."""
-        return self._database.address.shown
+        return self._database.address.masked
 
     @property
     def path(self) -> Path | None:
@@ -221,9 +221,9 @@ class Store:
         """Take a round out of every list; `bring_back` undoes it."""
         return user_requests.remove(self._database, self.round(name))
 
-    def removed(self) -> list[Removed]:
+    def list_removed(self) -> list[Removed]:
         """The rounds that were removed, the newest first."""
-        return user_requests.removed(self._database)
+        return user_requests.list_removed(self._database)
 
     def bring_back(self, name: str) -> Removed:
         """Undo the newest removal of a round of this name."""
@@ -342,9 +342,9 @@ class Store:
         """
         fenced_writes.log(self._database, claim, batches, first)
 
-    def saved(self, claim: Claim, step: int, path: str, sha256: str) -> None:
+    def add_snapshot(self, claim: Claim, step: int, path: str, sha256: str) -> None:
         """A snapshot was written; `path` is relative to the trial folder."""
-        fenced_writes.saved(self._database, claim, step, path, sha256)
+        fenced_writes.add_snapshot(self._database, claim, step, path, sha256)
 
     def end(self, claim: Claim, outcome: Outcome) -> None:
         """End an attempt: its outcome and its last points together; written twice, it counts once.
@@ -358,7 +358,7 @@ class Store:
         """Keep where an attempt comes from; equal ones are stored once."""
         provenances.add(self._database, claim, provenance)
 
-    def applied(self, claim: Claim, values: Mapping[str, Any]) -> None:
+    def keep_applied(self, claim: Claim, values: Mapping[str, Any]) -> None:
         """Keep the values that an attempt's program reports it used, all of them so far."""
         provenances.keep_applied(self._database, claim, values)
 
@@ -383,7 +383,7 @@ class Store:
             supervised=supervised,
         )
 
-    def claimed(self, record: RoundRecord) -> Results:
+    def results_of_claimed(self, record: RoundRecord) -> Results:
         """What a search learns from: the trials and repeats of a round that somebody claimed."""
         return self._as_results(record, *reading.read_claimed(self._database, record))
 
@@ -406,7 +406,7 @@ class Store:
         keys = rounds.keys_of(self._database, record.id, numbers)
         waiting = reading.Waiting.of(record)
         return [
-            self.trial(keys[n]) if n in keys else waiting.numbered(n)
+            self.trial(keys[n]) if n in keys else waiting.pending_trial(n)
             for n in numbers
             if n in keys or n in waiting.numbers
         ]
@@ -420,9 +420,9 @@ class Store:
         trial = reading.read_trial(self._database, key, not self._is_imported(key))
         if trial is None:
             raise NotFound("trial.no_such_key", key=key, url=self.url)
-        return judged(rounds.objective_of(self._database, key), trial)
+        return judge_trial(rounds.objective_of(self._database, key), trial)
 
-    def finished(self, round_id: int) -> list[int]:
+    def keys_of_finished(self, round_id: int) -> list[int]:
         """The identities of a round's trials that completed or were pruned, repeats left out."""
         return reading.keys_of_finished(self._database, round_id)
 

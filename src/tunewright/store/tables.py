@@ -104,7 +104,7 @@ def _curve_columns(results: Results) -> dict[str, list[Any]]:
             steps += curve.steps.tolist()
             values += curve.values.tolist()
             known = (
-                [curve.measured(place) for place in range(len(curve))]
+                [curve.measurement(place) for place in range(len(curve))]
                 if curve.sd is not None
                 else [None] * len(curve)
             )
@@ -178,11 +178,11 @@ def write_export(results: Results, path: Path, table: Table) -> Path:
     return path
 
 
-def quoted(value: Any) -> Any:
+def quote_formula(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula: text that looks like one gets a quote mark.
 
-    >>> quoted("=HYPERLINK(...)"), quoted(-0.5), quoted("-0.5"), quoted("adam")
-    ("'=HYPERLINK(...)", -0.5, '-0.5', 'adam')
+    >>> [quote_formula(cell) for cell in ("=HYPERLINK(...)", -0.5, "-0.5", "adam")]
+    ["'=HYPERLINK(...)", -0.5, '-0.5', 'adam']
     """
     if not isinstance(value, str) or not value.startswith(FORMULA):
         return value
@@ -196,9 +196,9 @@ def quoted(value: Any) -> Any:
 def _write_csv(columns: dict[str, list[Any]], path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.writer(file)
-        writer.writerow([quoted(name) for name in columns])
+        writer.writerow([quote_formula(name) for name in columns])
         for row in zip(*columns.values(), strict=True):
-            writer.writerow([quoted(value) for value in row])
+            writer.writerow([quote_formula(value) for value in row])
 
 
 def _write_json(columns: dict[str, list[Any]], path: Path) -> None:

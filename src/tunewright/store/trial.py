@@ -21,7 +21,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.measured import Measured
 from tunewright.messages import Message, markup, words
-from tunewright.seeds import derived
+from tunewright.seeds import derive_seed
 from tunewright.store.curves import Curves
 
 # `pruned`: stopped early because it did not look promising, so its value is unknown (censored);
@@ -145,22 +145,22 @@ def claim_of(trial: Trial) -> Claim:
 
 def trial_seed(round_seed: int, index: int) -> int:
     """The seed of every study's trial at this index."""
-    return derived(round_seed, "trial", index)
+    return derive_seed(round_seed, "trial", index)
 
 
 def seed_of_added(round_seed: int, number: int) -> int:
     """The seed of a trial added by hand, which has no index."""
-    return derived(round_seed, "added", number)
+    return derive_seed(round_seed, "added", number)
 
 
 def repeat_seed(round_seed: int, count: int) -> int:
     """The seed of a trial's repeat number `count`, from 1: candidate and baseline share it."""
-    return derived(round_seed, "repeat", count)
+    return derive_seed(round_seed, "repeat", count)
 
 
 def split_seed(round_seed: int) -> int:
     """The seed of the data split, alike for every trial of a round."""
-    return derived(round_seed, "split", 0)
+    return derive_seed(round_seed, "split", 0)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,9 @@ class Selected:
         return self.step == self.wanted
 
 
-def selected(root: Path | str, trial: Trial, objective: Objective | None = None) -> Selected | None:
+def select_snapshot(
+    root: Path | str, trial: Trial, objective: Objective | None = None
+) -> Selected | None:
     """The snapshot of the trial's best step; None if none is on the disk.
 
     Where that step was not kept: the one at whose step the `objective` was best, if it was logged
@@ -189,7 +191,7 @@ def selected(root: Path | str, trial: Trial, objective: Objective | None = None)
         return None
     folder, wanted = Path(root, trial.folder), trial.best_step
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-    kept = [each for path in (folder, *inside) for each in snapshot.listed(path)]
+    kept = [each for path in (folder, *inside) for each in snapshot.list_snapshots(path)]
     if not kept:
         return None
     worth = {} if objective is None else _losses(trial, objective, {s.step for s in kept})

@@ -158,10 +158,10 @@ def remove(database: Database, record: RoundRecord) -> Removed:
     root = database.root_of(record.folder)
     if root is not None and (root / record.directory).is_dir():
         write_checked(root / record.directory / REMOVED_FILE, {"name": record.name, "when": now})
-    return next(each for each in removed(database) if each.key == record.id)
+    return next(each for each in list_removed(database) if each.key == record.id)
 
 
-def removed(database: Database) -> list[Removed]:
+def list_removed(database: Database) -> list[Removed]:
     """Every removed round, the newest first."""
     counted = (
         select(func.count())
@@ -194,7 +194,7 @@ def _waiting(row: Any) -> int:
 
 def bring_back(database: Database, name: str) -> Removed:
     """Undo the newest removal of a round of this name; refused where the name is in use."""
-    known = removed(database)
+    known = list_removed(database)
     newest = next((each for each in known if each.name == name), None)
     if newest is None:
         names = sorted({each.name for each in known})

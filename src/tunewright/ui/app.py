@@ -149,7 +149,7 @@ class Dashboard:
         """All curves of a metric as an image."""
         name, metric = _name(request), request.query_params.get("metric", "")
         states, _ = await self.changes.states(name)
-        image = await to_thread.run_sync(self._density, name, metric, _ended_keys(states))
+        image = await to_thread.run_sync(self._density, name, metric, _keys_of_ended(states))
         return Response(image, media_type=_BINARY)
 
     def _density(self, name: str, metric: str, ended: set[int]) -> bytes:
@@ -194,17 +194,17 @@ class Dashboard:
         """What the checklist found, as far as it is known; a page sends the one that it `has`."""
         name = _name(request)
         states, _ = await self.changes.states(name)
-        ended = frozenset((key, states[key][1]) for key in _ended_keys(states))
+        ended = frozenset((key, states[key][1]) for key in _keys_of_ended(states))
         known = self.judge.verdict(name, (len(states), ended), running=len(ended) < len(states))
         if request.query_params.get("wait"):
-            await self.judge.finished(name)
+            await self.judge.wait_for(name)
         fresh = known.about == (len(states), ended)
-        same = request.query_params.get("has", "") == known.made
+        same = request.query_params.get("has", "") == known.version
         return JSONResponse(
             {
                 "state": known.state,
                 "fresh": fresh,
-                "made": known.made,
+                "made": known.version,
                 "verdict": None if same else known.data,
                 "error": known.error,
             }
@@ -249,7 +249,7 @@ class Dashboard:
         path = request.query_params.get("path", "")
         if place is None:
             raise NotFound("ui.no_such_file", path=path)
-        descriptor, size = await to_thread.run_sync(files.opened, place, path)
+        descriptor, size = await to_thread.run_sync(files.open_file, place, path)
         quoted = quote(path.rpartition("/")[2], safe="")
         headers = {
             "Content-Disposition": f"attachment; filename*=UTF-8''{quoted}",
@@ -402,7 +402,7 @@ def _number(request: Request) -> int:
     return number
 
 
-def _ended_keys(states: States) -> set[int]:
+def _keys_of_ended(states: States) -> set[int]:
     """The keys of the trials and repeats that have ended."""
     return {key for key, state in states.items() if state[0] not in ("pending", "running")}
 
@@ -417,7 +417,7 @@ async def _error(request: Request, error: Exception) -> Response:
     if code_of(error).startswith("store."):
         status = 503  # the store cannot be read now: the page is not at fault
         _log_unread(request, error)
-    return _refused(status, code_of(error), message_of(error))
+    return _refusal(status, code_of(error), message_of(error))
 
 
 def _log_unread(request: Request, error: Exception) -> None:
@@ -432,10 +432,10 @@ def _log_unread(request: Request, error: Exception) -> None:
 
 
 async def _too_large(request: Request, error: Exception) -> Response:
-    return _refused(413, "ui.too_large", str(Message("ui.too_large", {"most": _MOST_BODY})))
+    return _refusal(413, "ui.too_large", str(Message("ui.too_large", {"most": _MOST_BODY})))
 
 
-def _refused(status: int, code: str, message: str) -> Response:
+def _refusal(status: int, code: str, message: str) -> Response:
     return JSONResponse({"error": {"code": code, "message": message}}, status)
 
 

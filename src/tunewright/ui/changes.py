@@ -154,7 +154,7 @@ class Changes:
 
     async def _look(self, watched: _Watched) -> None:
         async with watched.looking:
-            written = self._source.written()
+            written = self._source.stamp()
             if written is not None and written == watched.written and self.healthy:
                 return
             try:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from tunewright.errors import DesignError, TunewrightError
 from tunewright.present.report import report
 from tunewright.store.results import Results
-from tunewright.ui.serve import Served, served
+from tunewright.ui.serve import Served, serve_in_thread
 
 _HEIGHT = 720  # pixels
 # Jupyter and the notebooks of editors, on this machine
@@ -74,5 +74,5 @@ def show(
 
 def _server(store: str) -> Served:
     if store not in _servers:
-        _servers[store] = _open.enter_context(served(store, frames=_FRAMES))
+        _servers[store] = _open.enter_context(serve_in_thread(store, frames=_FRAMES))
     return _servers[store]

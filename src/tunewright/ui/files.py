@@ -50,13 +50,13 @@ def place_of(store: Store, record: RoundRecord, trial: Trial) -> Place | None:
             return None
         place = Place(Path(root), trial.folder)
         inside(place.root, place.folder)
-        os.close(_walked(place.root, PurePath(place.folder).parts))
+        os.close(_open_folder(place.root, PurePath(place.folder).parts))
     except (OSError, TunewrightError, ValueError):
         return None
     return place
 
 
-def listed(place: Place) -> list[dict[str, Any]]:
+def list_files(place: Place) -> list[dict[str, Any]]:
     """The plain files inside a folder with their sizes, links left out."""
     entries: list[dict[str, Any]] = []
     folder = place.path
@@ -76,13 +76,13 @@ def listed(place: Place) -> list[dict[str, Any]]:
     return entries
 
 
-def opened(place: Place, relative: str) -> tuple[int, int]:
+def open_file(place: Place, relative: str) -> tuple[int, int]:
     """A descriptor of a plain file inside a folder, and its size; NotFound for anything else."""
     parts = relative.split("/")
     plain = all(part not in ("", ".", "..") for part in parts) and "\0" not in relative
     if plain and "\\" not in relative and len(parts) <= _DEEPEST:
         with contextlib.suppress(OSError, ValueError):
-            folder = _walked(place.root, (*PurePath(place.folder).parts, *parts[:-1]))
+            folder = _open_folder(place.root, (*PurePath(place.folder).parts, *parts[:-1]))
             try:
                 descriptor = os.open(parts[-1], _FILE, dir_fd=folder)
             finally:
@@ -105,7 +105,7 @@ def chunks(descriptor: int, size: int) -> Iterator[bytes]:
 def tail(place: Place, name: str, most: int) -> str | None:
     """The end of a text file inside a folder; None where there is no such plain file."""
     try:
-        descriptor, size = opened(place, name)
+        descriptor, size = open_file(place, name)
     except NotFound:
         return None
     with os.fdopen(descriptor, "rb") as file:
@@ -113,7 +113,7 @@ def tail(place: Place, name: str, most: int) -> str | None:
         return file.read(most).decode("utf-8", "replace")
 
 
-def _walked(root: Path, parts: Iterable[str]) -> int:
+def _open_folder(root: Path, parts: Iterable[str]) -> int:
     """A descriptor of a folder below the root, reached without following a link."""
     at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

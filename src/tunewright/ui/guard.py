@@ -62,7 +62,7 @@ class Access:
         of this machine reach it too.
         """
         local = is_local(address)
-        names = LOCAL if local else frozenset({_bracketed(address)})
+        names = LOCAL if local else frozenset({_host(address)})
         if address in ("0.0.0.0", "::"):
             names = frozenset()  # reached by any name: the token is what protects it
         return cls(names, port, secrets.token_urlsafe(24) if actions or not local else "", frames)
@@ -71,6 +71,11 @@ class Access:
     def cookie(self) -> str:
         """The name of the cookie that holds the token."""
         return f"{_COOKIE}_{self.port}"
+
+    def url(self, address: str) -> str:
+        """The first page of a server at an address, with the token if it needs one."""
+        query = f"?token={self.token}" if self.token else ""
+        return f"http://{_host(address)}:{self.port}/{query}"
 
 
 def is_local(address: str) -> bool:
@@ -170,5 +175,6 @@ def _has_port(host: str) -> bool:
     return host.rpartition(":")[2].isdigit() and (host.count(":") == 1 or host.startswith("["))
 
 
-def _bracketed(address: str) -> str:
+def _host(address: str) -> str:
+    """An address as a URL has it."""
     return f"[{address}]" if ":" in address else address

@@ -58,7 +58,7 @@ class KeptTables:
     def _at(self, store: Store, name: str, states: States) -> _Kept:
         kept = self._kept.pop(name, None)
         if kept is not None:
-            kept = _updated(store, name, kept, states)
+            kept = _update(store, name, kept, states)
         if kept is None:
             kept = _Kept(states, read_overview(store, name))
         self._kept[name] = kept
@@ -67,7 +67,7 @@ class KeptTables:
         return kept
 
 
-def _updated(store: Store, name: str, kept: _Kept, states: States) -> _Kept | None:
+def _update(store: Store, name: str, kept: _Kept, states: States) -> _Kept | None:
     """What is kept with the rows that changed; None where the round must be read whole."""
     record = store.round(name)
     before = kept.overview.record
@@ -79,11 +79,11 @@ def _updated(store: Store, name: str, kept: _Kept, states: States) -> _Kept | No
     if len(changed) > AT_ONCE:
         return None
     newer = read_overview(store, name, changed)
-    overview_now = merged(kept.overview, newer)
+    overview_now = merge(kept.overview, newer)
     return None if overview_now is None else _Kept(states, overview_now)
 
 
-def merged(old: Overview, newer: Overview) -> Overview | None:
+def merge(old: Overview, newer: Overview) -> Overview | None:
     """A round with some rows replaced, by their numbers; None where one is not among them."""
     rows = np.searchsorted(old.numbers, newer.numbers)
     if (rows >= len(old)).any() or (old.numbers[rows] != newer.numbers).any():

@@ -215,7 +215,7 @@ def trial_page(store: Store, name: str, number: int) -> dict[str, Any]:
             "snapshots": store.snapshots(trial.identity),
             "origin": origin,
             "folder": None if place is None else place.path,
-            "files": [] if place is None else files.listed(place),
+            "files": [] if place is None else files.list_files(place),
         }
     )
     return page

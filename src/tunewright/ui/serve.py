@@ -16,7 +16,6 @@ from tunewright.store.address import parse
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from tunewright.ui.guard import Access
 
 PORT = 8686
 _TRIES = 20  # ports after the first that are tried, when none was chosen
@@ -59,7 +58,7 @@ def serve(
         allow: permissions, "actions" and "run".
         started: receives the address and the token when the server listens.
     """
-    with _prepared(store, address, port, allow) as (server, served, bound):
+    with _prepare(store, address, port, allow) as (server, served, bound):
         started(served)
         if "run" not in served.permits:  # a round that is started here would inherit it
             with contextlib.suppress(OSError, AttributeError):
@@ -69,9 +68,11 @@ def serve(
 
 
 @contextlib.contextmanager
-def served(store: str, *, allow: Iterable[str] = (), frames: str = "'none'") -> Iterator[Served]:
+def serve_in_thread(
+    store: str, *, allow: Iterable[str] = (), frames: str = "'none'"
+) -> Iterator[Served]:
     """A dashboard in a thread of this process, on any free port of this machine, for a block."""
-    with _prepared(store, "127.0.0.1", 0, allow, frames) as (server, about, bound):
+    with _prepare(store, "127.0.0.1", 0, allow, frames) as (server, about, bound):
         thread = threading.Thread(
             target=server.run, kwargs={"sockets": [bound]}, name="tunewright-ui", daemon=True
         )
@@ -85,7 +86,7 @@ def served(store: str, *, allow: Iterable[str] = (), frames: str = "'none'") -> 
 
 
 @contextlib.contextmanager
-def _prepared(
+def _prepare(
     store: str, address: str, port: int | None, allow: Iterable[str], frames: str = "'none'"
 ) -> Iterator[tuple[Any, Served, socket.socket]]:
     """A server that is ready to run, what it is, and its socket."""
@@ -96,7 +97,7 @@ def _prepared(
     from tunewright.ui.app import application
     from tunewright.ui.guard import Access
 
-    permitted = _permitted(allow)
+    permitted = _permissions(allow)
     with _bound(address, port) as bound:
         number = bound.getsockname()[1]
         access = Access.of(address, number, actions=bool(permitted), frames=frames)
@@ -111,7 +112,7 @@ def _prepared(
             timeout_graceful_shutdown=1,
         )
         permits = ("read", *(permit for permit in _PERMITS if permit in permitted))
-        about = Served(_url(address, access), parse(store).shown, bool(access.token), permits)
+        about = Served(access.url(address), parse(store).masked, bool(access.token), permits)
         yield uvicorn.Server(config), about, bound
 
 
@@ -125,18 +126,12 @@ def _wait_for(server: Any, thread: threading.Thread) -> None:
         raise Misuse("ui.not_started")
 
 
-def _permitted(allow: Iterable[str]) -> frozenset[str]:
+def _permissions(allow: Iterable[str]) -> frozenset[str]:
     """What is permitted; who may start a round may stop it too."""
     permits = frozenset(allow)
     if not permits <= set(_PERMITS):
         raise Misuse("ui.unknown_permission", asked=sorted(permits - set(_PERMITS)), known=_PERMITS)
     return frozenset(_PERMITS) if "run" in permits else permits
-
-
-def _url(address: str, access: Access) -> str:
-    host = f"[{address}]" if ":" in address else address
-    query = f"?token={access.token}" if access.token else ""
-    return f"http://{host}:{access.port}/{query}"
 
 
 def _bound(address: str, port: int | None) -> socket.socket:

@@ -29,16 +29,16 @@ class Source:
         self.generation = 0  # how often it was replaced
         self._path = parse(address).path
         self._lock = threading.Lock()
-        self._file = self._found()
+        self._file = self._file_now()
         self._store = Store.open(address, create=False, read_only=True)
 
     @property
     def store(self) -> Store:
         """The store as it is now; NotFound while its file is away."""
-        if self._found() == self._file:
+        if self._file_now() == self._file:
             return self._store
         with self._lock:
-            file = self._found()
+            file = self._file_now()
             if file != self._file:
                 if file is None:
                     raise NotFound(
@@ -50,7 +50,7 @@ class Source:
                 self.generation += 1
             return self._store
 
-    def written(self) -> object:
+    def stamp(self) -> object:
         """Something that differs once the store was written to; None: it cannot be known."""
         if self._path is None:
             return None
@@ -68,7 +68,7 @@ class Source:
         """Close every connection."""
         self._store.close()
 
-    def _found(self) -> File | None:
+    def _file_now(self) -> File | None:
         """The file that stands at the address; for a server always the same."""
         if self._path is None:
             return (0, 0)

@@ -36,13 +36,13 @@ class StartedRound:
         path = Path(self.output.name)
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _TAIL))
-            said = file.read().decode("utf-8", "replace")
+            output = file.read().decode("utf-8", "replace")
         return {
             "round": self.round,
             "pid": self.process.pid,
             "began": self.began.isoformat(),
             "code": self.process.poll(),
-            "output": said,
+            "output": output,
         }
 
 
@@ -62,10 +62,10 @@ class Rounds:
         """
         project = find()
         if project is None:
-            raise Misuse("ui.no_project", store=parse(store).shown)
+            raise Misuse("ui.no_project", store=parse(store).masked)
         if _place(project.store()) != _place(store):
             raise Misuse(
-                "ui.other_store", store=parse(store).shown, own=parse(project.store()).shown
+                "ui.other_store", store=parse(store).masked, own=parse(project.store()).masked
             )
         return cls(project)
 
@@ -98,7 +98,7 @@ class Rounds:
 
     def to_data(self) -> dict[str, Any]:
         """The round files, and what was started, newest first."""
-        started = [one.to_data() for one in reversed(self._started)]
+        started = [started_round.to_data() for started_round in reversed(self._started)]
         return {"files": list(self.names), "started": started}
 
     def close(self) -> None:

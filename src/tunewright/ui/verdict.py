@@ -39,7 +39,7 @@ class Judgement:
     data: dict[str, Any] | None = None
     error: dict[str, Any] | None = None  # code and message, where the last one failed
     about: object = None  # the state of the trials that it judged
-    made: str = ""  # names `data`: a page that has it is not sent it again
+    version: str = ""  # names `data`: a page that has it is not sent it again
     took: float = 0.0
     ended: float = 0.0
     task: asyncio.Task[None] | None = field(default=None, repr=False)
@@ -64,7 +64,7 @@ class Judge:
             known.task = asyncio.create_task(self._work(name, known, about))
         return known
 
-    async def finished(self, name: str) -> None:
+    async def wait_for(self, name: str) -> None:
         """Wait until no judgement of a round is under way."""
         known = self._known.get(name)
         if known is not None and known.task is not None:
@@ -89,10 +89,10 @@ class Judge:
                 raise
         known.took, known.ended = time.monotonic() - began, time.monotonic()
         known.about = about
-        verdict_data = _made(out) if child.returncode == 0 else None
+        verdict_data = _parse(out) if child.returncode == 0 else None
         if verdict_data is not None:
             known.state, known.data, known.error = "ready", verdict_data, None
-            known.made = secrets.token_hex(6)
+            known.version = secrets.token_hex(6)
         else:
             known.state = "failed" if known.data is None else "ready"
             known.error = _error(out, child.returncode, errors)
@@ -117,7 +117,7 @@ class Judge:
                 await asyncio.gather(known.task, return_exceptions=True)
 
 
-def _made(out: bytes) -> dict[str, Any] | None:
+def _parse(out: bytes) -> dict[str, Any] | None:
     """What a child has printed; None for anything but a JSON object."""
     try:
         data = json.loads(out)
@@ -128,7 +128,7 @@ def _made(out: bytes) -> dict[str, Any] | None:
 
 def _error(out: bytes, code: int | None, errors: bytes) -> dict[str, Any]:
     """Why a child has failed: its own words, or how it ended."""
-    if data := _made(out):
+    if data := _parse(out):
         return data
     last = errors.decode("utf-8", "replace").strip().splitlines()[-1:]
     facts = {"code": code, "said": words.printable(last[0]) if last else ""}
@@ -153,15 +153,15 @@ def judge(store: str, name: str) -> dict[str, Any]:
         "verdicts": [finding.verdict for finding in findings],
         "trust": str(verdict_of.trust),
         "warnings": verdict_of.warnings,
-        "compared": [_shown_finding(finding) for finding in verdict_of.compared],
-        "findings": shown(findings),
+        "compared": [_finding_data(finding) for finding in verdict_of.compared],
+        "findings": entries_data(findings),
         "caveats": [str(finding) for finding in verdict_of.caveats],
-        "next": [{**_shown_action(step.action), "why": str(step.why)} for step in verdict_of.next],
+        "next": [{**_action_data(step.action), "why": str(step.why)} for step in verdict_of.next],
         "figures": _figures(results, findings),
     }
 
 
-def shown(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+def entries_data(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """Findings as pages show them: those that agree share an entry."""
     from tunewright.present.report_parts import entries
 
@@ -177,14 +177,14 @@ def shown(findings: Sequence[Finding]) -> list[dict[str, Any]]:
                 }
                 for about, found_words in entry.words_by_setting
             ],
-            "actions": [_shown_action(action) for action in entry.actions],
+            "actions": [_action_data(action) for action in entry.actions],
             "others": entry.others,
         }
         for entry in entries(findings)
     ]
 
 
-def _shown_finding(finding: Finding) -> dict[str, Any]:
+def _finding_data(finding: Finding) -> dict[str, Any]:
     """One finding: its verdict and words."""
     return {
         "verdict": finding.verdict,
@@ -194,7 +194,7 @@ def _shown_finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _shown_action(action: Action) -> dict[str, Any]:
+def _action_data(action: Action) -> dict[str, Any]:
     """An action: the command to copy, and what it does."""
     return {"kind": action.kind, "command": action.command, "text": str(action.shell_text)}
 

@@ -8,7 +8,7 @@ from tests.design.kinds.everywhere import check_advice, check_files, check_pages
 from tests.problems import states
 
 import tunewright as tw
-from tunewright.cli.import_ import parsed_range
+from tunewright.cli.import_ import parse_range
 from tunewright.design.kinds.powers_of_two import PowersOfTwo, powers_of_two
 from tunewright.errors import DesignError
 from tunewright.importers.roles import guess_range
@@ -75,7 +75,7 @@ def test_importers_guess_it_from_four_powers() -> None:
 
 
 def test_a_command_line_names_it() -> None:
-    assert parsed_range("b = powers_of_two(16, 64)") == ("b", powers_of_two(16, 64))
+    assert parse_range("b = powers_of_two(16, 64)") == ("b", powers_of_two(16, 64))
 
 
 def test_it_works_everywhere(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_settings_are_each_trials_own() -> None:
     first, second = pack.lane(0), pack.lane(1)
     with first.holding():
         torch.set_default_dtype(torch.float64)
-        with first.released(), second.holding():
+        with first.release(), second.holding():
             seen["second"] = torch.get_default_dtype()
         seen["first"] = torch.get_default_dtype()
         torch.set_default_dtype(torch.float32)

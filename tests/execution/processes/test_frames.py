@@ -7,7 +7,7 @@ import threading
 
 from hypothesis import given, strategies as st
 
-from tunewright.execution.processes.frames import Receiver, Sender, encoded
+from tunewright.execution.processes.frames import Receiver, Sender, to_bytes
 
 heads = st.dictionaries(st.text(), st.integers() | st.text(), max_size=3)
 messages = st.lists(st.tuples(heads, st.binary(max_size=50)), max_size=6)
@@ -17,7 +17,7 @@ messages = st.lists(st.tuples(heads, st.binary(max_size=50)), max_size=6)
 def test_messages_arrive_whole(
     sent: list[tuple[dict[str, object], bytes]], data: st.DataObject
 ) -> None:
-    stream = b"".join(encoded(head, body) for head, body in sent)
+    stream = b"".join(to_bytes(head, body) for head, body in sent)
     receiver, found = Receiver(), []
     while stream:
         size = data.draw(st.integers(1, len(stream)))

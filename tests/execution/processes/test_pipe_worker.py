@@ -11,7 +11,7 @@ import pytest
 
 from tunewright.execution.executors.executor import Event, Stepped
 from tunewright.execution.processes import pipe_worker
-from tunewright.execution.processes.frames import Head, Receiver, encoded
+from tunewright.execution.processes.frames import Head, Receiver, to_bytes
 from tunewright.execution.processes.pipe_worker import StopRequests, Telling, forget_our_path
 
 ECHO = """
@@ -62,9 +62,9 @@ def test_a_worker_obeys_in_order_and_ends_with_its_owner() -> None:
             told.extend(receiver.feed(data))
 
     wait_for(1)
-    os.write(orders, encoded({"kind": "work"}, b"body"))
+    os.write(orders, to_bytes({"kind": "work"}, b"body"))
     wait_for(2)
-    os.write(orders, encoded({"kind": "now"}) + encoded({"kind": "more"}))
+    os.write(orders, to_bytes({"kind": "now"}) + to_bytes({"kind": "more"}))
     wait_for(4)
     assert [head.get("order", head["kind"]) for head, _ in told] == [
         *("ready", "work", "first", "more")

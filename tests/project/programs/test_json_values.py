@@ -33,7 +33,7 @@ def test_numbers_and_booleans_become_fields_and_the_rest_stays(tmp_path: Path) -
     assert (roles["lr"], roles["batch_size"]) == ("nuisance", "fixed")
     own = tw.project.load(tmp_path).workload().train
     assert own.default_values["lr"] == 5e-05
-    filled = own.filled({**own.default_values, "lr": 1e-05, "nesterov": False}, {"seed": 3})
+    filled = own.fill({**own.default_values, "lr": 1e-05, "nesterov": False}, {"seed": 3})
     (text,) = [word for word in filled if word.startswith("--hparams=")]
     assert json.loads(text.partition("=")[2]) == {**GIVEN, "lr": 1e-05, "nesterov": False}
     assert "lr" in (tmp_path / "rounds" / "first.toml").read_text().partition("[fixed]")[0]
@@ -43,7 +43,7 @@ def test_an_object_that_is_the_default_is_written_out(tmp_path: Path) -> None:
     default = ", default='{\"lr\": 0.1}'"
     (tmp_path / "train.py").write_text(PROGRAM.replace("{default}", default))
     found = scan("train.py", minimize="loss", folder=tmp_path)
-    assert command(found.command).filled({"lr": 0.2, "model": "x"}, {"seed": 1})[2] == (
+    assert command(found.command).fill({"lr": 0.2, "model": "x"}, {"seed": 1})[2] == (
         '--hparams={"lr": 0.2}'
     )
     assert [note.code for note in found.notes] == ["scan.not_tried"]
@@ -68,4 +68,4 @@ def test_a_seed_inside_is_the_runs() -> None:
 def test_other_words_stay_as_they_are(word: str) -> None:
     assert json_values([word], ()) == ()
     template = shlex.quote(with_fields(word, {}))
-    assert command(f"train {template} --lr={{lr}}").filled({"lr": 1}, {})[1] == word
+    assert command(f"train {template} --lr={{lr}}").fill({"lr": 1}, {})[1] == word

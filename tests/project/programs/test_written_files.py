@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.importers.event_writer import event, scalar, write
 
-from tunewright.project.programs.trial_run import written_files
+from tunewright.project.programs.trial_run import measurement_files
 
 
 def test_csv_json_lines_and_events_are_found_others_are_not(tmp_path: Path) -> None:
@@ -19,11 +19,11 @@ def test_csv_json_lines_and_events_are_found_others_are_not(tmp_path: Path) -> N
     (tmp_path / "names.csv").write_text("a,b\nx,y\n")
     (tmp_path / "output.txt").write_text("step,loss\n1,2\n")
     (tmp_path / "model.pt").write_bytes(b"\0" * 10)
-    found = written_files(tmp_path, "val_loss", besides="output.txt")
+    found = measurement_files(tmp_path, "val_loss", besides="output.txt")
     assert [(one.pattern, one.points, one.has_metric) for one in found] == [
         ("log_*.jsonl", 2, True),
         ("**/metrics.csv", 3, False),
         ("**/events.out.tfevents.*", 1, False),
     ]
     assert found[2].metrics == ("acc",)
-    assert written_files(tmp_path / "tb" / "absent", "val_loss") == ()
+    assert measurement_files(tmp_path / "tb" / "absent", "val_loss") == ()

@@ -236,7 +236,7 @@ class TrialLane:
         steps = sum(count for _, count in parts)
         if self.stream is not None:
             job.done = self._pack.torch.cuda.Event(blocking=True)
-        with self.released():
+        with self.release():
             self._pack.submit(job)
             job.launched.wait()
             if job.error is None and job.done is not None:
@@ -248,7 +248,7 @@ class TrialLane:
         self._pack.steps += steps
 
     @contextlib.contextmanager
-    def released(self) -> Iterator[None]:
+    def release(self) -> Iterator[None]:
         """Inside, the other trials run."""
         self.give()
         try:

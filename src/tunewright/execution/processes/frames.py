@@ -20,7 +20,7 @@ Head = dict[str, Any]
 _SIZES = struct.Struct("<II")
 
 
-def encoded(head: Head, body: bytes = b"") -> bytes:
+def to_bytes(head: Head, body: bytes = b"") -> bytes:
     """One message as it goes over the pipe."""
     text = json.dumps(head).encode()
     return _SIZES.pack(len(text), len(body)) + text + body
@@ -43,7 +43,7 @@ class Sender:
 
     def send(self, head: Head, body: bytes = b"") -> None:
         """Write one message; waits while the pipe is full."""
-        message = encoded(head, body)
+        message = to_bytes(head, body)
         with self._writing:
             write_all(self._descriptor, message)
 

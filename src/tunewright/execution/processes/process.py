@@ -13,7 +13,7 @@ from typing import IO
 
 import tunewright
 from tunewright.execution.processes import process_tree
-from tunewright.execution.processes.frames import Head, Receiver, encoded
+from tunewright.execution.processes.frames import Head, Receiver, to_bytes
 
 _CHUNK = 2**18  # bytes read at once
 _WORKER = "tunewright.execution.processes.worker"
@@ -52,7 +52,7 @@ class WorkerProcess:
 
     def send(self, head: Head, body: bytes = b"") -> None:
         """Send an order, or as much of it as the pipe takes now; `send_rest` sends the rest."""
-        self._unsent += encoded(head, body)
+        self._unsent += to_bytes(head, body)
         self.send_rest()
 
     def send_rest(self) -> bool:

@@ -83,7 +83,7 @@ def run_program(command: Command, control: ProgramControl) -> None:
     file = run.folder / CONFIG_FILE
     if CONFIG in command.fields:
         file.write_text(as_config(run.configuration, facts), encoding="utf-8")
-    words = command.filled(run.configuration, facts, str(file))
+    words = command.fill(run.configuration, facts, str(file))
     mark = process_tree.new_mark()
     environment = {
         "PYTHONUNBUFFERED": "1",  # measurements of Python programs should come at once

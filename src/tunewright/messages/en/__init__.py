@@ -73,17 +73,21 @@ _SENTENCES = (
     screens,
 )
 
-SENTENCES: Mapping[str, Template] = {k: v for one in _SENTENCES for k, v in one.SENTENCES.items()}
-FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
-    k: v for one in _FINDINGS for k, v in one.FINDINGS.items()
+SENTENCES: Mapping[str, Template] = {
+    k: v for module in _SENTENCES for k, v in module.SENTENCES.items()
 }
-CANNOT_JUDGE: Mapping[str, str] = {k: v for one in _FINDINGS for k, v in one.CANNOT_JUDGE.items()}
-SECTIONS: Mapping[str, str] = {k: v for one in _FINDINGS for k, v in one.SECTIONS.items()}
+FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
+    k: v for module in _FINDINGS for k, v in module.FINDINGS.items()
+}
+CANNOT_JUDGE: Mapping[str, str] = {
+    k: v for module in _FINDINGS for k, v in module.CANNOT_JUDGE.items()
+}
+SECTIONS: Mapping[str, str] = {k: v for module in _FINDINGS for k, v in module.SECTIONS.items()}
 ACTIONS: Mapping[str, Template] = {
     **actions.ACTIONS,
     **errors.REMEDIES,
     **diagnosis.ACTIONS,
     **referee.ACTIONS,
-    **{k: v for one in _FINDINGS for k, v in one.ACTIONS.items()},
+    **{k: v for module in _FINDINGS for k, v in module.ACTIONS.items()},
 }
 PHRASES, COUNTED, LABELS = phrases.PHRASES, phrases.COUNTED, phrases.LABELS

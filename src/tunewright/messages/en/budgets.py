@@ -43,14 +43,14 @@ def _refusal(facts: Facts) -> str:
 
 
 def _raise_limit(facts: Facts) -> str:
-    def shown(budget: Facts | None) -> str:
+    def limits(budget: Facts | None) -> str:
         if budget is None:
             return "no budget"
         names = _limits({"budget": budget})
         currency = budget.get("currency") or ""
         return ", ".join(amount(name, budget[name], currency) for name in names) or "no limit"
 
-    return f"raise the budget from {shown(facts['before'])} to {shown(facts['now'])}?"
+    return f"raise the budget from {limits(facts['before'])} to {limits(facts['now'])}?"
 
 
 def _numbers(low: int, high: int) -> str:

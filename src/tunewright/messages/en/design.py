@@ -268,7 +268,7 @@ SENTENCES: dict[str, Template] = {
         "or give a range such as log(1e-4, 1e-1) or a list."
     ),
     "declaration.two_kinds": lambda facts: (
-        f"{_and([repr(one) for one in facts['others']])} cannot stand beside "
+        f"{_and([repr(key) for key in facts['others']])} cannot stand beside "
         f"{facts['kind']!r} in one range."
     ),
     "declaration.unknown_kind": "{key!r} is not a kind of range. Did you mean {near!r}?",

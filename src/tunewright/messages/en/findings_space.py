@@ -16,7 +16,7 @@ REFERENCES = {
     "trial_sd": "the seed-to-seed spread",
     "measurement": "what measurement makes of two equal trials",
 }
-SHOWN = 3  # of several alike
+MOST_SHOWN = 3  # of several alike
 MOST_FILES = 5  # names of files in one line
 LONGEST_NAME = 40  # characters of a name in a headline
 
@@ -83,8 +83,8 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
 
 def _difference(diff: Facts) -> str:
     groups = diff["groups"]
-    values = [f"{words.count(g['runs'], 'trial')}: {g['value']}" for g in groups[:SHOWN]]
-    more = f"; and {len(groups) - SHOWN} more" if len(groups) > SHOWN else ""
+    values = [f"{words.count(g['runs'], 'trial')}: {g['value']}" for g in groups[:MOST_SHOWN]]
+    more = f"; and {len(groups) - MOST_SHOWN} more" if len(groups) > MOST_SHOWN else ""
     return f"{diff['part']}: {'; '.join(values)}{more}{_files(diff.get('files') or [])}"
 
 
@@ -106,11 +106,11 @@ def boundary(verdict: str, facts: Facts) -> list[str]:
         ]
     if verdict == "ok":
         places = [f"best {e['column']} at {e['seen']['best']:.2f} of its range" for e in edges]
-        more = f"and {len(edges) - SHOWN} more inside"
+        more = f"and {len(edges) - MOST_SHOWN} more inside"
         return [
             "The best trials lie inside their ranges",
-            *places[:SHOWN],
-            *([more] if len(edges) > SHOWN else []),
+            *places[:MOST_SHOWN],
+            *([more] if len(edges) > MOST_SHOWN else []),
         ]
     speaking = [e for e in edges if e["verdict"] != "ok"]
     return [_at_end(speaking[0]), *(_edge(e) for e in speaking)]
@@ -375,20 +375,20 @@ def sensitivity(verdict: str, facts: Facts) -> list[str]:
     conditional = facts.get("conditional") or []
     matter = [effect for effect in (*facts["importances"], *conditional) if effect["matters"]]
     left = facts.get("unweighed") or []
-    few = [f"too few trials have {', '.join(left[:SHOWN])} to weigh it"] if left else []
+    few = [f"too few trials have {', '.join(left[:MOST_SHOWN])} to weigh it"] if left else []
     pairs = facts["interactions"] or []
     together = [f"{' and '.join(pair['names'])} act together" for pair in pairs[:1]]
     if not matter:
         many = words.count(len(facts["importances"]) + len(conditional), "hyperparameter")
         numbers = f"{many} in {words.count(facts['feasible'], 'trial')}"
         return ["No hyperparameter is seen to matter", numbers, *together, *few]
-    names = [_short(effect["name"]) for effect in matter[:SHOWN]]
+    names = [_short(effect["name"]) for effect in matter[:MOST_SHOWN]]
     shares = [
         f"{effect['name']} explains {effect['share']:.0%} "
         f"({effect['interval'][0]:.0%} to {effect['interval'][1]:.0%})"
-        for effect in matter[: SHOWN + 1]
+        for effect in matter[: MOST_SHOWN + 1]
     ]
-    unseen = facts["unseen"][: SHOWN + 1]
+    unseen = facts["unseen"][: MOST_SHOWN + 1]
     silent = [f"no sign of an effect of {', '.join(unseen)}"] if unseen else []
     verb = "decides" if len(names) == 1 else "decide"
     return [f"{_list_of(names)} {verb} most", *shares, *together, *silent, *few]

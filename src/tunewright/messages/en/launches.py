@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tunewright import messages
-from tunewright.messages import Facts, Reader, Template, declared, words
+from tunewright.messages import Facts, Reader, Template, declaration, words
 
 # what a warning of the checklist means for a launch, by check
 OBJECTIONS = {
@@ -48,10 +48,10 @@ def _headline(facts: Facts) -> str:
     if facts["runs_needed"]:
         runs = words.count(facts["runs_needed"], "more run")
         return f"Undecided: {runs} each {'is' if facts['runs_needed'] == 1 else 'are'} needed"
-    return UNDECIDED.get(facts["because"], _objected)(facts)
+    return UNDECIDED.get(facts["because"], _check_objects)(facts)
 
 
-def _objected(facts: Facts) -> str:
+def _check_objects(facts: Facts) -> str:
     return f"Undecided: {OBJECTIONS.get(facts['check'], 'the checklist objects')}"
 
 
@@ -114,7 +114,7 @@ def _identical(facts: Facts) -> str:
     return (
         f"all repeats of {arms} gave the same value: the program does not use its seed, so that "
         "no probability can be given. Let it use run.seeds (a command: {run.seed}), or declare "
-        f"it: {declared('workload', 'deterministic', True)}"
+        f"it: {declaration('workload', 'deterministic', True)}"
     )
 
 
@@ -180,14 +180,17 @@ def _runs_lost(facts: Facts) -> str:
     return f"of the {facts['asked']} repeats of {facts['arm']}, {' and '.join(lost)}"
 
 
+def _value_held(facts: Facts) -> str:
+    when = " and ".join(f"{name} = {value}" for name, value in facts["when"])
+    return f"{facts['name']} = {facts['value']}{f' under {when}' if when else ''}"
+
+
 def _all_held(facts: Facts) -> str:
-    held = [_holds_for(value).removeprefix("holds for ") for value in facts["held"]]
-    return f"holds for {', '.join(held)}"
+    return f"holds for {', '.join(_value_held(value) for value in facts['held'])}"
 
 
 def _holds_for(facts: Facts) -> str:
-    when = " and ".join(f"{name} = {value}" for name, value in facts["when"])
-    return f"holds for {facts['name']} = {facts['value']}{f' under {when}' if when else ''}"
+    return f"holds for {_value_held(facts)}"
 
 
 def _look(facts: Facts) -> str:

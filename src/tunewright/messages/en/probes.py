@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, declared, sentence, words
+from tunewright.messages import Facts, Template, declaration, sentence, words
 
 DISGUISED = "this lowers the learning rate in disguise: lower the learning rate instead"
 OTHERS = (
@@ -22,7 +22,7 @@ def _loss_never_logged(facts: Facts) -> str:
     logged = ", ".join(facts["logged"]) or "nothing"
     return (
         f"{facts['metric']}: it was never logged (logged: {logged}). Log it at every step, or if "
-        f"it has another name, declare it: {declared('means', 'train_loss')}"
+        f"it has another name, declare it: {declaration('means', 'train_loss')}"
     )
 
 
@@ -273,7 +273,8 @@ def _course_headline(facts: Facts) -> str:
 
 def _off_value(facts: Facts) -> str:
     example = "constant" if facts["schedule"] else None
-    return f"the value that switches {facts['name']} off: {declared('off', facts['name'], example)}"
+    entry = declaration("off", facts["name"], example)
+    return f"the value that switches {facts['name']} off: {entry}"
 
 
 def _holds_for(facts: Facts) -> str:

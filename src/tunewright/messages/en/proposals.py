@@ -48,7 +48,7 @@ def _longer(facts: Facts) -> str:
 def _regularise(then: str) -> Template:
     """A regulariser to tune, and whether it may help at all."""
 
-    def said(facts: Facts) -> str:
+    def wording(facts: Facts) -> str:
         text = f"{_cause(facts)}; {fill(then, facts)}"
         fit = facts.get("not_fit")
         if fit is None:
@@ -59,7 +59,7 @@ def _regularise(then: str) -> Template:
             fit,
         )
 
-    return said
+    return wording
 
 
 def _narrow(facts: Facts) -> str:

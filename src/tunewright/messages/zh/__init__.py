@@ -79,22 +79,22 @@ MODULES: tuple[ModuleType, ...] = (
 )  # one for each of English, by its name
 
 
-def _merged(name: str) -> dict[str, object]:
+def _merge(name: str) -> dict[str, object]:
     """The entries of one table in all modules."""
-    return {k: v for one in MODULES for k, v in getattr(one, name, {}).items()}
+    return {k: v for module in MODULES for k, v in getattr(module, name, {}).items()}
 
 
-SENTENCES: Mapping[str, Template] = {**en.SENTENCES, **_merged("SENTENCES")}  # type: ignore[dict-item]
+SENTENCES: Mapping[str, Template] = {**en.SENTENCES, **_merge("SENTENCES")}  # type: ignore[dict-item]
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
     **en.FINDINGS,
-    **_merged("FINDINGS"),  # type: ignore[dict-item]
+    **_merge("FINDINGS"),  # type: ignore[dict-item]
 }
-CANNOT_JUDGE: Mapping[str, str] = {**en.CANNOT_JUDGE, **_merged("CANNOT_JUDGE")}  # type: ignore[dict-item]
-SECTIONS: Mapping[str, str] = {**en.SECTIONS, **_merged("SECTIONS")}  # type: ignore[dict-item]
+CANNOT_JUDGE: Mapping[str, str] = {**en.CANNOT_JUDGE, **_merge("CANNOT_JUDGE")}  # type: ignore[dict-item]
+SECTIONS: Mapping[str, str] = {**en.SECTIONS, **_merge("SECTIONS")}  # type: ignore[dict-item]
 ACTIONS: Mapping[str, Template] = {
     **en.ACTIONS,
-    **_merged("ACTIONS"),  # type: ignore[dict-item]
-    **_merged("REMEDIES"),  # type: ignore[dict-item]
+    **_merge("ACTIONS"),  # type: ignore[dict-item]
+    **_merge("REMEDIES"),  # type: ignore[dict-item]
 }
 PHRASES = phrases.PHRASES
 COUNTED = phrases.COUNTED

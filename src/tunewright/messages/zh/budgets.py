@@ -43,14 +43,14 @@ def _refusal(facts: Facts) -> str:
 
 
 def _raise_limit(facts: Facts) -> str:
-    def shown(budget: Facts | None) -> str:
+    def limits(budget: Facts | None) -> str:
         if budget is None:
             return "没有预算"
         names = _limits({"budget": budget})
         currency = budget.get("currency") or ""
         return "，".join(amount(name, budget[name], currency) for name in names) or "没有上限"
 
-    return f"把预算从 {shown(facts['before'])} 提高到 {shown(facts['now'])}？"
+    return f"把预算从 {limits(facts['before'])} 提高到 {limits(facts['now'])}？"
 
 
 def _numbers(low: int, high: int) -> str:

@@ -245,7 +245,7 @@ SENTENCES: dict[str, Template] = {
         "log(1e-4, 1e-1)，或一个列表。"
     ),
     "declaration.two_kinds": lambda facts: (
-        f"{_and([repr(one) for one in facts['others']])} 不能与 {facts['kind']!r} 写在同一个范围里。"
+        f"{_and([repr(key) for key in facts['others']])} 不能与 {facts['kind']!r} 写在同一个范围里。"
     ),
     "declaration.unknown_kind": "{key!r} 不是范围的种类。是不是想写 {near!r}？",
     "file.cannot_be_read": "{path}：无法读取：{reason}。",

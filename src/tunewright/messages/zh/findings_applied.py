@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tunewright.messages import Facts, Template, words
 
-SHOWN = 3  # of several alike
+MOST_SHOWN = 3  # of several alike
 LONGEST_NAME = 30  # characters of a name in a headline
 
 HEADLINES: dict[str, str] = {
@@ -74,7 +74,7 @@ def _evidence(doubt: Facts) -> str:
 
 
 def _list_of(values: list[object]) -> str:
-    texts = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values[:SHOWN]]
+    texts = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values[:MOST_SHOWN]]
     return ", ".join(dict.fromkeys(texts))
 
 

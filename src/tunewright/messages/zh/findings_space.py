@@ -15,7 +15,7 @@ REFERENCES = {
     "trial_sd": "种子间波动",
     "measurement": "测量误差使两次相同试验产生的差异",
 }
-SHOWN = 3  # of several alike
+MOST_SHOWN = 3  # of several alike
 MOST_FILES = 5  # names of files in one line
 LONGEST_NAME = 40  # characters of a name in a headline
 
@@ -88,8 +88,10 @@ def _value(value: str) -> str:
 
 def _difference(diff: Facts) -> str:
     groups = diff["groups"]
-    values = [f"{words.count(g['runs'], 'trial')}：{_value(g['value'])}" for g in groups[:SHOWN]]
-    more = f"；另有 {len(groups) - SHOWN} 种" if len(groups) > SHOWN else ""
+    values = [
+        f"{words.count(g['runs'], 'trial')}：{_value(g['value'])}" for g in groups[:MOST_SHOWN]
+    ]
+    more = f"；另有 {len(groups) - MOST_SHOWN} 种" if len(groups) > MOST_SHOWN else ""
     return (
         f"{_part(diff['part']).strip()}：{'；'.join(values)}{more}{_files(diff.get('files') or [])}"
     )
@@ -110,11 +112,11 @@ def boundary(verdict: str, facts: Facts) -> list[str]:
         return ["没有范围存在可以扎堆的端点", what]
     if verdict == "ok":
         places = [f"最好的 {e['column']} 位于其范围的 {e['seen']['best']:.2f} 处" for e in edges]
-        more = f"另有 {len(edges) - SHOWN} 个也在范围内部"
+        more = f"另有 {len(edges) - MOST_SHOWN} 个也在范围内部"
         return [
             "最好的试验都在范围内部",
-            *places[:SHOWN],
-            *([more] if len(edges) > SHOWN else []),
+            *places[:MOST_SHOWN],
+            *([more] if len(edges) > MOST_SHOWN else []),
         ]
     speaking = [e for e in edges if e["verdict"] != "ok"]
     return [_at_end(speaking[0]), *(_edge(e) for e in speaking)]
@@ -371,20 +373,20 @@ def sensitivity(verdict: str, facts: Facts) -> list[str]:
     conditional = facts.get("conditional") or []
     matter = [effect for effect in (*facts["importances"], *conditional) if effect["matters"]]
     left = facts.get("unweighed") or []
-    few = [f"带有 {', '.join(left[:SHOWN])} 的试验太少，无法衡量"] if left else []
+    few = [f"带有 {', '.join(left[:MOST_SHOWN])} 的试验太少，无法衡量"] if left else []
     pairs = facts["interactions"] or []
     together = [f"{' 与 '.join(pair['names'])} 共同起作用" for pair in pairs[:1]]
     if not matter:
         many = len(facts["importances"]) + len(conditional)
         numbers = f"{words.count(facts['feasible'], 'trial')}，{many} 个超参数"
         return ["没有看到哪个超参数重要", numbers, *together, *few]
-    names = [_short(effect["name"]) for effect in matter[:SHOWN]]
+    names = [_short(effect["name"]) for effect in matter[:MOST_SHOWN]]
     shares = [
         f"{effect['name']} 解释了 {effect['share']:.0%}"
         f"（{effect['interval'][0]:.0%} 至 {effect['interval'][1]:.0%}）"
-        for effect in matter[: SHOWN + 1]
+        for effect in matter[: MOST_SHOWN + 1]
     ]
-    unseen = facts["unseen"][: SHOWN + 1]
+    unseen = facts["unseen"][: MOST_SHOWN + 1]
     silent = [f"没有迹象表明 {', '.join(unseen)} 有影响"] if unseen else []
     return [f"{'、'.join(names)} 最重要", *shares, *together, *silent, *few]
 

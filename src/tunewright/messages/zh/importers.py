@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 
-from tunewright.messages import Facts, Template, declared, words
+from tunewright.messages import Facts, Template, declaration, words
 
 # ---- notes of imported and joined rounds: what was guessed, left out, or cannot be known
 
 
 def _by_spelling(facts: Facts) -> str:
     meanings = "，".join(f"{name} 即 {meaning}" for meaning, name in facts["means"].items())
-    example = declared("means", next(iter(facts["means"]), "learning_rate"))
+    example = declaration("means", next(iter(facts["means"]), "learning_rate"))
     return f"按拼写认定：{meanings}。如有错误，请声明：{example}。"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tunewright import messages
-from tunewright.messages import Facts, Reader, Template, declared, words
+from tunewright.messages import Facts, Reader, Template, declaration, words
 
 # what a warning of the checklist means for a launch, by check
 OBJECTIONS = {
@@ -47,10 +47,10 @@ def _headline(facts: Facts) -> str:
         return "保留基线：改进可能只是噪声"
     if facts["runs_needed"]:
         return f"未定：双方各需再运行 {facts['runs_needed']} 次"
-    return UNDECIDED.get(facts["because"], _objected)(facts)
+    return UNDECIDED.get(facts["because"], _check_objects)(facts)
 
 
-def _objected(facts: Facts) -> str:
+def _check_objects(facts: Facts) -> str:
     return f"未定：{OBJECTIONS.get(facts['check'], '检查清单有异议')}"
 
 
@@ -111,7 +111,7 @@ def _identical(facts: Facts) -> str:
     return (
         f"{arms}的所有重复都给出同一个值：程序没有使用种子，无法给出概率。请让它使用 "
         "run.seeds（命令行程序用 {run.seed}），或声明："
-        f"{declared('workload', 'deterministic', True)}"
+        f"{declaration('workload', 'deterministic', True)}"
     )
 
 
@@ -178,17 +178,17 @@ def _runs_lost(facts: Facts) -> str:
     return f"{facts['arm']} 的 {facts['asked']} 次重复中，{'，'.join(lost)}"
 
 
-def _held(facts: Facts) -> str:
+def _value_held(facts: Facts) -> str:
     when = "、".join(f"{name} = {value}" for name, value in facts["when"])
     return f"{facts['name']} = {facts['value']}{f'（当 {when}）' if when else ''}"
 
 
 def _all_held(facts: Facts) -> str:
-    return f"适用于 {'，'.join(_held(value) for value in facts['held'])}"
+    return f"适用于 {'，'.join(_value_held(value) for value in facts['held'])}"
 
 
 def _holds_for(facts: Facts) -> str:
-    return f"适用于 {_held(facts)}"
+    return f"适用于 {_value_held(facts)}"
 
 
 def _look(facts: Facts) -> str:

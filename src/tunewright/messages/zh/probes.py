@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, declared, sentence, words
+from tunewright.messages import Facts, Template, declaration, sentence, words
 
 DISGUISED = "这只是变相降低学习率：请直接降低学习率"
 OTHERS = "请试其他办法：归一化与残差连接、分支零初始化、换优化器，最后才是更低的学习率"
@@ -35,7 +35,7 @@ def _loss_never_logged(facts: Facts) -> str:
     logged = ", ".join(facts["logged"]) or "无"
     return (
         f"{facts['metric']}：从未记录（已记录：{logged}）。请每一步都记录它；"
-        f"若它叫别的名称，请声明：{declared('means', 'train_loss')}"
+        f"若它叫别的名称，请声明：{declaration('means', 'train_loss')}"
     )
 
 
@@ -278,7 +278,7 @@ def _course_headline(facts: Facts) -> str:
 
 def _off_value(facts: Facts) -> str:
     example = "constant" if facts["schedule"] else None
-    return f"关闭 {facts['name']} 的值：{declared('off', facts['name'], example)}"
+    return f"关闭 {facts['name']} 的值：{declaration('off', facts['name'], example)}"
 
 
 def _holds_for(facts: Facts) -> str:

@@ -166,10 +166,10 @@ def _stage(facts: Facts) -> str:
 
 
 def _input(sentence: str) -> Template:
-    def said(facts: Facts) -> str:
+    def wording(facts: Facts) -> str:
         return messages.fill(sentence, facts) + _stage(facts) + _host(facts)
 
-    return said
+    return wording
 
 
 def _fine_headline(facts: Facts) -> str:

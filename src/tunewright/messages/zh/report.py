@@ -328,7 +328,7 @@ SENTENCES: dict[str, Template] = {
     "steps.kind": "内容",
     "steps.why": "原因",
     "steps.round": "轮次",
-    **{f"status.{status}": shown for status, shown in STATUSES.items()},
+    **{f"status.{status}": wording for status, wording in STATUSES.items()},
     "report.undrawn": _undrawn,
     "report.commits": _commits,
     "report.hosts": _hosts,

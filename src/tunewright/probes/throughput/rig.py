@@ -22,7 +22,7 @@ from typing import Protocol, TypeVar
 from tunewright.errors import WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.processes import memory, process_tree
-from tunewright.execution.processes.frames import Head, Receiver, encoded, write_all
+from tunewright.execution.processes.frames import Head, Receiver, to_bytes, write_all
 from tunewright.execution.processes.process import start_worker
 from tunewright.execution.processes.shipping import ship
 from tunewright.probes.throughput.loader_ladder import Depth, Loader, Rung, Stage
@@ -320,7 +320,7 @@ class ProcessRig:
     def _order(self, head: Head, body: bytes = b"", about: str = "") -> list[Head]:
         """Give all processes an order, and wait for all their answers."""
         for member in self._members:
-            member.send(encoded(head, body))
+            member.send(to_bytes(head, body))
         answers: dict[int, Head] = {}
         until = time.monotonic() + self._patience_s
         with selectors.DefaultSelector() as selector:

@@ -19,7 +19,7 @@ from tunewright.design.workload_file import toml_key, toml_value
 from tunewright.messages import Message, words as printed
 from tunewright.project.programs.json_values import with_fields
 from tunewright.project.programs.read import Read
-from tunewright.project.programs.roles import Proposed, proposed_range
+from tunewright.project.programs.roles import Proposed, propose_range
 
 _WIDTH = 98
 _HYDRA_FOLDER = "hydra.run.dir"
@@ -161,7 +161,7 @@ def workload_text(
 
 def round_text(roles: Sequence[Proposed], command: Template, trials: int) -> str:
     """A first round: the most important nuisance hyperparameters, everything else fixed."""
-    ranged = [(proposed, proposed_range(proposed)) for proposed in _nuisance(roles, command)]
+    ranged = [(proposed, propose_range(proposed)) for proposed in _nuisance(roles, command)]
     searched = [(proposed, range) for proposed, range in ranged if range is not None]
     paid = dimensions_for(trials)
     names = [proposed.name for proposed, _ in searched[:paid]]

@@ -368,13 +368,13 @@ def _without_no(word: str) -> list[str]:
     return ["no", bare] if bare != word and bare in _KNOWN else [word]
 
 
-def proposed_range(proposed: Proposed) -> Range | None:
+def propose_range(proposed: Proposed) -> Range | None:
     """The range to search a nuisance hyperparameter in; None where none can be proposed.
 
     >>> from tunewright.messages import Message
     >>> why = Message("scan.role", {"part": "optimizer"})
     >>> lr = Proposed(Declared("lr", "--lr", "float", 6e-4), "nuisance", why, "learning_rate")
-    >>> str(proposed_range(lr))
+    >>> str(propose_range(lr))
     'log(6e-05, 0.006)'
     """
     option = proposed.option

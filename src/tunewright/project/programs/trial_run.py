@@ -48,7 +48,7 @@ class WrittenFile:
     has_metric: bool  # the objective's
 
 
-def written_files(folder: Path, metric: str, besides: str = "") -> tuple[WrittenFile, ...]:
+def measurement_files(folder: Path, metric: str, besides: str = "") -> tuple[WrittenFile, ...]:
     """The files below a folder that have a step and numbers; with the objective's metric first."""
     by_pattern: dict[str, WrittenFile] = {}
     for path in sorted(folder.rglob("*"))[:_MOST_FILES]:
@@ -163,7 +163,7 @@ def try_program(template: Template, metric: str, folder: Path, try_s: float) -> 
             "devices": "",
             "port": 0,
         }
-        words = program.filled(program.default_values, facts)
+        words = program.fill(program.default_values, facts)
         trial = Assignment(
             trial=0,
             attempt=1,
@@ -178,7 +178,7 @@ def try_program(template: Template, metric: str, folder: Path, try_s: float) -> 
         began = time.monotonic()
         status, text = _run(words, folder, scratch, try_s, about_trial)
         seconds = time.monotonic() - began
-        files = written_files(Path(scratch), metric, besides=_OUTPUT)
+        files = measurement_files(Path(scratch), metric, besides=_OUTPUT)
     lines = text.splitlines()
     printed = [record for line in lines if STEP in (record := measurement(line.encode()) or {})]
     return TrialRun(

@@ -27,7 +27,7 @@ def test_what_is_written_is_read_once_and_in_order(tmp_path: Path) -> None:
     assert list(inbox.new()) == []
     outbox = Outbox(tmp_path / "events")
     for event in EVENTS:
-        outbox.put(event)
+        outbox.append(event)
     outbox.close()
     assert list(inbox.new()) == EVENTS
     assert list(inbox.new()) == []
@@ -35,7 +35,7 @@ def test_what_is_written_is_read_once_and_in_order(tmp_path: Path) -> None:
 
 def test_half_a_message_waits_for_its_rest(tmp_path: Path) -> None:
     outbox = Outbox(tmp_path / "whole")
-    outbox.put(EVENTS[2])
+    outbox.append(EVENTS[2])
     outbox.close()
     data = (tmp_path / "whole").read_bytes()
     (tmp_path / "part").write_bytes(data[:9])

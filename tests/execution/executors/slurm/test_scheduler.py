@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.execution.executors.slurm.fake_slurm import install
 
-from tunewright.execution.executors.slurm.scheduler import GONE, SchedulerDown, Slurmctl
+from tunewright.execution.executors.slurm.scheduler import UNKNOWN, SchedulerDown, Slurmctl
 
 
 def test_a_controller_that_is_down_is_told_from_a_job_that_is_gone(
@@ -16,7 +16,7 @@ def test_a_controller_that_is_down_is_told_from_a_job_that_is_gone(
 ) -> None:
     monkeypatch.setenv("PATH", f"{install(tmp_path)}{os.pathsep}{os.environ['PATH']}")
     assert Slurmctl().states(["7"]) == {}
-    assert Slurmctl().state(("7", 0)) == GONE
+    assert Slurmctl().state(("7", 0)) == UNKNOWN
     (tmp_path / "down").touch()
     with pytest.raises(SchedulerDown):
         Slurmctl().states(["7"])

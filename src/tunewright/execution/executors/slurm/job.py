@@ -19,7 +19,7 @@ from typing import Any
 from tunewright.execution.executors.executor import Assignment, as_assignment, as_fields
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.pooled import Load
-from tunewright.execution.processes.frames import Receiver, encoded
+from tunewright.execution.processes.frames import Receiver, to_bytes
 from tunewright.execution.processes.process import python_path
 
 _TASK_MODULE = "tunewright.execution.executors.slurm.task"
@@ -83,7 +83,7 @@ class Batch:
     ) -> None:
         """Everything that the tasks read, before the job is submitted."""
         self.folder.mkdir(mode=0o700, parents=True)
-        self._put(_LOAD, encoded(load.head, load.body))
+        self._write(_LOAD, to_bytes(load.head, load.body))
         tasks = {
             "assignments": [as_fields(each) for each in assignments],
             "limits": vars(order.limits),
@@ -91,8 +91,8 @@ class Batch:
             "orphan_s": order.orphan_s,
             "gpus": order.gpus,
         }
-        self._put(_TASKS, json.dumps(tasks).encode())
-        self._put(ALIVE, b"0")
+        self._write(_TASKS, json.dumps(tasks).encode())
+        self._write(ALIVE, b"0")
         self.script.write_text(script(lines, self.folder))
         for each in assignments:
             newest(each.folder).write_text(f"{each.attempt} {self.folder.name}")
@@ -108,13 +108,13 @@ class Batch:
 
     def beat(self, count: int) -> None:
         """Show the tasks that their supervisor lives."""
-        self._put(ALIVE, str(count).encode())
+        self._write(ALIVE, str(count).encode())
 
     def ask_stop(self, index: int, grace_s: float) -> None:
         """Ask one task to stop within so many seconds."""
-        self._put(self.stop_file(index).name, str(grace_s).encode())
+        self._write(self.stop_file(index).name, str(grace_s).encode())
 
-    def _put(self, name: str, data: bytes) -> None:
+    def _write(self, name: str, data: bytes) -> None:
         """Write a whole file, so that nobody reads half of it."""
         part = self.folder / f".{name}.part"
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

@@ -15,7 +15,7 @@ from tunewright.execution.processes.frames import (
     Receiver,
     as_event,
     as_frame,
-    encoded,
+    to_bytes,
     write_all,
 )
 
@@ -29,9 +29,9 @@ class Outbox:
         """Append to this file, which only its owner may read."""
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
-    def put(self, event: Event) -> None:
+    def append(self, event: Event) -> None:
         """Append one event."""
-        write_all(self._file, encoded(*as_frame(event)))
+        write_all(self._file, to_bytes(*as_frame(event)))
 
     def sync(self) -> None:
         """Return once what was written is on the file system, as other nodes see it."""

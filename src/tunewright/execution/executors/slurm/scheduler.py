@@ -25,7 +25,7 @@ ACTIVE = frozenset(
         *("STOPPED", "SIGNALING", "STAGE_OUT", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"),
     )
 )
-GONE = "GONE"  # Slurm does not know the job any more
+UNKNOWN = "GONE"  # Slurm does not know the job any more
 Task = tuple[str, int]  # the array job and the index in it
 _TASK = re.compile(r"^(\d+)_(\d+)$")
 
@@ -47,7 +47,7 @@ class Scheduler(Protocol):
         """The state of every task of these jobs that is still known, in one question."""
 
     def state(self, task: Task) -> str:
-        """The state of one task as the controller remembers it; GONE if it does not."""
+        """The state of one task as the controller remembers it; UNKNOWN if it does not."""
 
     def cancel(self, tasks: Sequence[Task], pending_only: bool = False) -> None:
         """End these tasks, or only those that have not begun."""
@@ -92,10 +92,10 @@ class Slurmctl:
             text = done.stderr + done.stdout
             # a task that was cancelled while it waited is "not found", although its job is there
             if "Invalid job id" in text or "not found" in done.stdout:
-                return GONE
+                return UNKNOWN
             raise SchedulerDown(_output(done))
         match = re.search(r"\bJobState=(\w+)", done.stdout)
-        return match[1] if match else GONE
+        return match[1] if match else UNKNOWN
 
     def cancel(self, tasks: Sequence[Task], pending_only: bool = False) -> None:
         """`scancel`; what has ended already is no error."""

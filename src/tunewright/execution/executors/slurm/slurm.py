@@ -20,7 +20,7 @@ from tunewright.execution.executors.slurm.job import Batch, Order, job_name, scr
 from tunewright.execution.executors.slurm.mailbox import Inbox
 from tunewright.execution.executors.slurm.scheduler import (
     ACTIVE,
-    GONE,
+    UNKNOWN,
     Scheduler,
     SchedulerDown,
     Slurmctl,
@@ -177,7 +177,7 @@ class Slurm:
             with contextlib.suppress(SchedulerDown):
                 self.scheduler.cancel(active)
                 known = self.scheduler.states(sorted({job for job, _ in active}))
-                active = [place for place in active if known.get(place, GONE) in ACTIVE]
+                active = [place for place in active if known.get(place, UNKNOWN) in ACTIVE]
             time.sleep(_READ_S)
         if active:
             log.warning("%d tasks may still run: scancel them", len(active))
@@ -227,7 +227,9 @@ class Slurm:
                 return
             self._unsent.remove(waiting)
             for task in [task for task in self._running if task.id and task.id[0] == job]:
-                self._end(task, *self._outcome(GONE, task))  # a controller that lost it gave its id
+                self._end(
+                    task, *self._outcome(UNKNOWN, task)
+                )  # a controller that lost it gave its id
             for task in waiting.tasks:
                 task.id = (job, task.index)
 
@@ -279,7 +281,7 @@ class Slurm:
         known = self.scheduler.states(jobs) if jobs else {}
         for task in queued:
             assert task.id is not None
-            if known.get(task.id, GONE) in ACTIVE:
+            if known.get(task.id, UNKNOWN) in ACTIVE:
                 task.silent_since = None
                 self._overdue(task, now)
                 continue
@@ -315,7 +317,7 @@ class Slurm:
         if task.batch.restart_file(task.index).exists():
             return "stopped", Message("slurm.restarted", facts)
         trial = task.assignment.trial
-        if state == GONE and self._forgotten[trial] < FORGIVEN:
+        if state == UNKNOWN and self._forgotten[trial] < FORGIVEN:
             self._forgotten[trial] += 1
             return "stopped", Message("slurm.forgotten", facts)
         return "died", Message("slurm.ended", {**facts, "state": state})

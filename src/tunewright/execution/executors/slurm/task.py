@@ -91,7 +91,7 @@ def train(watch: Watch, pool: Pool, outbox: Outbox) -> Ended:
         for event in pool.events(LOOK_S):
             if isinstance(event, Ended):
                 return _with_reason(event, why or _preemption(event, watch))
-            outbox.put(event)
+            outbox.append(event)
 
 
 def _preemption(ended: Ended, watch: Watch) -> Message | None:
@@ -146,7 +146,7 @@ def main(arguments: list[str], index: int | None = None) -> int:
     pool = Pool([Seat(gpus, environment)], order.limits, "always")
     with _closing(pool.close), _closing(outbox.close):
         pool.start(load, [assignment])
-        outbox.put(train(watch, pool, outbox))
+        outbox.append(train(watch, pool, outbox))
         outbox.sync()
     return 0
 

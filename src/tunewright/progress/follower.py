@@ -22,7 +22,7 @@ from tunewright.store.outcome import encode, kind
 _WARNED_REASONS = 3  # failures shown at once; the rest are counted, and `show` lists them
 
 
-class Shown(Silent):
+class Follower(Silent):
     """Follows one round: its tally, how it ended. What it looks like is the subclass's."""
 
     def __init__(
