@@ -28,6 +28,20 @@ def coarse(run, learning_rate=0.01, max_train_steps=20):
         run.log(step, valid_error=1 / (1 + learning_rate * step) + luck)
 
 
+def saturated(run, learning_rate=0.01, max_train_steps=20):
+    """Its error on few examples is the same under every seed; its loss shows that it uses it."""
+    for step in run.steps(max_train_steps):
+        luck = run.seeds.trial % 97 / 1000
+        run.log(step, valid_error=0.5 if step < 10 else 0.0, train_loss=1 / step + luck)
+
+
+def deaf(run, learning_rate=0.01, max_train_steps=20):
+    """Its losses are the same under every seed, its speed is not."""
+    for step in run.steps(max_train_steps):
+        speed = 1000 + run.seeds.trial % 97
+        run.log(step, valid_error=1 / step, train_loss=1 / step, steps_per_s=speed)
+
+
 def two_settings(tmp_path, train, **more):
     own = tw.Workload(
         train,
@@ -155,3 +169,14 @@ def test_single_values_on_a_grid_need_three_runs():
     two = repeats_of(round_results({7: [0.2, 0.2]}), 7)
     three = repeats_of(round_results({7: [0.2, 0.2, 0.2]}), 7)
     assert (two.seedless, three.seedless) == (False, True)
+
+
+@pytest.mark.parametrize(("train", "uses_seed"), [(saturated, True), (deaf, False)])
+def test_losses_that_differ_show_that_the_seed_is_used(tmp_path, train, uses_seed):
+    results, own = two_settings(tmp_path, train)
+    tw.repeat(results.trial(0), own, times=3)
+    repeated = tw.load(own.store, "r")
+    assert seedless_trials(repeated) == (() if uses_seed else (0,))
+    group = Repeats(repeated.trial(0), repeated.repeats(0), repeated)
+    assert group.values[0] == group.values[1] == group.values[2]
+    assert (group.seedless, group.same_curves) == (not uses_seed, not uses_seed)

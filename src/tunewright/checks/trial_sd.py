@@ -8,7 +8,7 @@ from tunewright.checks._better_half import TOP
 from tunewright.design.study import Study
 from tunewright.stats.measurement import sd_of_difference
 from tunewright.stats.spread import pooled_sd
-from tunewright.store.results import Repeats, Results, same_curves
+from tunewright.store.results import Repeats, Results
 from tunewright.store.trial import Trial
 
 _PIPELINE = ("optimizer", "batch_size", "max_train_steps")  # meanings a spread depends on
@@ -51,7 +51,7 @@ def seedless_trials(results: Results) -> tuple[int, ...]:
     ]
     groups = [g for g in groups if len(g.values) > 1]
     same = [g for g in groups if g.seedless]
-    sure = any(same_curves(g.trials, g.objective.metric) for g in same)
+    sure = any(g.same_curves for g in same)
     if not sure and len(same) < len(groups):
         return ()
     return tuple(g.of.number for g in same if g.of.number is not None)

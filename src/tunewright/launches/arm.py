@@ -29,7 +29,7 @@ from tunewright.stats.gain import Floats, Gain, History, gain, paired_gain
 from tunewright.stats.measurement import sd_of_difference
 from tunewright.stats.spread import Spread, chi_square_interval, identical
 from tunewright.store.provenance import Provenance
-from tunewright.store.results import Repeats, same_curves
+from tunewright.store.results import Repeats
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Arm:
             code=frozenset(_code(repeats_of_split, by_files) for repeats_of_split in several)
             - {""},
             by_files=by_files,
-            alike=same_curves(first.trials, first.objective.metric),
+            alike=first.same_curves,
             deterministic=first.deterministic,
             steps=_steps(first),
             **_measurement_of(several),

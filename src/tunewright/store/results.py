@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -335,7 +335,18 @@ class Repeats:
     @property
     def seedless(self) -> bool:
         """Whether all gave the same value, although nothing declares the program deterministic."""
-        return not self.deterministic and _same_values(self.trials, self.objective.metric)
+        metric = self.objective.metric
+        return not self.deterministic and _same_values(self.trials, metric, self.losses)
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """The metrics that are losses, by their meaning."""
+        return tuple(self.results.meaning.name(loss) for loss in ("train_loss", "valid_loss"))
+
+    @property
+    def same_curves(self) -> bool | None:
+        """Whether all logged the very same curves; None: too little was logged to know."""
+        return same_curves(self.trials, self.objective.metric, self.losses)
 
     def with_objective(self, objective: Objective) -> Repeats:
         """The same runs under another objective."""
@@ -359,11 +370,18 @@ class Repeats:
         return self.trials[at]
 
 
-def same_curves(trials: Sequence[Trial], metric: str) -> bool | None:
+def same_curves(trials: Sequence[Trial], metric: str, losses: Collection[str] = ()) -> bool | None:
     """Whether runs logged the very same curve, but for rounding; None: one point is too little.
 
     A metric on a coarse grid, such as an accuracy of 50 examples, gives one value twice by chance.
+    Losses are finer: runs whose losses differ are not the same, whatever the metric is.
     """
+    if any(_same_curve(trials, loss) is False for loss in losses):
+        return False
+    return _same_curve(trials, metric)
+
+
+def _same_curve(trials: Sequence[Trial], metric: str) -> bool | None:
     curves = [c for trial in trials if (c := trial.curves.only(metric)) is not None]
     if len(curves) < 2 or min(len(each) for each in curves) < 2:
         return None
@@ -374,10 +392,10 @@ def same_curves(trials: Sequence[Trial], metric: str) -> bool | None:
     return all(identical(column) for column in rows[:, finite].T)
 
 
-def _same_values(trials: Sequence[Trial], metric: str) -> bool:
+def _same_values(trials: Sequence[Trial], metric: str, losses: Collection[str]) -> bool:
     """Whether runs under different seeds gave one value, so that the seed cannot have been used."""
     valued = [trial for trial in trials if trial.value is not None]
     if not identical([trial.value or 0.0 for trial in valued]):
         return False
-    curves = same_curves(valued, metric)
+    curves = same_curves(valued, metric, losses)
     return len(valued) >= _FEWEST_ALIKE if curves is None else curves
