@@ -1,4 +1,4 @@
-"""What kind d of bench/loop_users.py trains: a deep network without normalisation on digits.
+"""What kinds d and e of bench/loop_users.py train: a deep network without normalisation on digits.
 
 Fourteen hidden layers, Adam, no normalisation: without warm-up the learning rates at which it would
 learn best make it unstable, and a linear warm-up cures that. Cosine decay. Small enough for a
@@ -72,6 +72,7 @@ class Training:
     options: Mapping[str, Any] = field(default_factory=lambda: {"warmup_steps": 0})
     cut: Mapping[str, float] = field(default_factory=dict)
     inside: float = 0.0
+    extend_to: int | None = None  # steps of the training that counts; the search may be shorter
 
     def curve(self, configuration: Mapping[str, Any], seed: int) -> list[tuple[int, float]]:
         """Step and validation error; nan at its end when it diverges."""
@@ -87,7 +88,8 @@ class Training:
             run.log(point.step, train_loss=point.train_loss)
             if point.due:
                 run.log(point.step, valid_error=point.valid)
-        return max(reached, self.steps) if length == self.steps else reached
+        whole = length == self.steps or self.extend_to is not None
+        return max(reached, length) if whole else reached
 
     def quality(self, configuration: Mapping[str, Any] | None) -> float:
         """The mean test error of three fresh trainings, 1 where one diverges."""

@@ -5,7 +5,9 @@
 Kinds a (a sound space), b (the optimum outside the given box), c (a small noisy validation set) are
 recorded tables (loop_worlds.py), where the quality is the true value of what a way chose: 0 the
 best of the table, 1 its median. Kind d (unstable without warm-up, which nobody asked for) is a real
-training (loop_deep.py), where it is the mean test error of three fresh trainings. One raw line per
+training (loop_deep.py), where it is the mean test error of three fresh trainings. Kind e (length
+left open) is the same network for 800 steps: `tune` searches at a length of its own and extends the
+best, searches alone train for 800 steps each, within the steps that `tune` took. One raw line per
 kind, seed, way and budget goes to --out as soon as it is known; what is there is not run again.
 """
 
@@ -17,7 +19,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,28 +32,40 @@ from loop_ways import RIVALS, Chosen, by_search, by_tune, interval
 
 RAW = Path(__file__).parent / "results" / "loop_users.jsonl"
 WAYS = ("tune", *RIVALS)
+LONG = 800  # steps of the training that counts in kind e
 GP_LONGEST = 100  # Optuna's GP takes seconds for a suggestion after that
 
 
-def lines_of(kind: str, seed: int, way: str, budgets: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """What a way chose on one problem, at each budget."""
-    problem: Any = (
-        loop_deep.Training(seed) if kind == "d" else loop_worlds.problem(kind, seed)  # type: ignore[arg-type]
-    )
+def problem_of(kind: str, seed: int) -> Any:
+    """One problem: recorded or a real training."""
+    if kind == "d":
+        return loop_deep.Training(seed)
+    if kind == "e":
+        return loop_deep.Training(seed, steps=LONG, extend_to=LONG)
+    return loop_worlds.problem(kind, seed)  # type: ignore[arg-type]
+
+
+def lines_of(
+    kind: str, seed: int, way: str, budgets: Sequence[int], took: Sequence[int] = ()
+) -> Iterator[dict[str, Any]]:
+    """What a way chose on one problem, at each budget; `took`: the steps of `tune` at each."""
+    problem = problem_of(kind, seed)
     began, cpu = time.monotonic(), time.process_time()
     found: Iterator[Chosen]
     if way == "tune":
         found = (by_tune(problem, trials) for trials in budgets)
     else:
-        own = [n for n in budgets if way != "gp worst" or n <= GP_LONGEST]
+        own: list[float] = [n for n in budgets if way != "gp worst" or n <= GP_LONGEST]
+        if took:
+            own = [steps / problem.steps for steps in took]
         found = iter(by_search(way)(problem, own) if own else ())
-    for one in found:
+    for at, one in enumerate(found):
         yield {
             "kind": kind,
             "task": problem.task,
             "seed": seed,
             "way": way,
-            "trials": one.trials,
+            "trials": budgets[at] if took else one.trials,
             "quality": problem.quality(one.configuration),
             "trained": one.trained,
             "steps": one.steps,
@@ -63,6 +77,11 @@ def lines_of(kind: str, seed: int, way: str, budgets: Sequence[int]) -> Iterator
             **one.more,
         }
         began, cpu = time.monotonic(), time.process_time()
+
+
+def key(line: Mapping[str, Any]) -> tuple[str, str]:
+    """Kind and way of a raw line."""
+    return line["kind"], line["way"]
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -172,7 +191,14 @@ def main() -> None:
         for kind in asked.kinds.split(","):
             for way in asked.ways.split(","):
                 missing = [n for n in budgets if (kind, seed, way, n) not in known]
-                for line in lines_of(kind, seed, way, missing) if missing else ():
+                took = []
+                if kind == "e" and way != "tune":
+                    lines = read(asked.out)
+                    by_tune = {
+                        (r["seed"], r["trials"]): r for r in lines if key(r) == ("e", "tune")
+                    }
+                    took = [by_tune[seed, n]["steps"] for n in missing]
+                for line in lines_of(kind, seed, way, missing, took) if missing else ():
                     with asked.out.open("a", encoding="utf-8") as file:
                         file.write(json.dumps(line) + "\n")
                     print(

@@ -34,6 +34,7 @@ class Asked(Protocol):
     space: Mapping[str, Any]
     steps: int  # of a training
     options: Mapping[str, Any]  # what the program takes beside the space, with its default
+    extend_to: int | None  # the search may train for less, and only this length counts
 
     def curve(self, configuration: Configuration, seed: int) -> Curve:
         """Steps and validation values of one training; nan at the end when it diverges."""
@@ -76,8 +77,9 @@ def by_tune(problem: Asked, trials: int) -> Chosen:
             store=Path(folder) / "tuning.db",
             executor=tw.executors.Inline(),
         )
-        terms = tw.campaigns.TuneTerms(seed=problem.seed)
-        space = {**problem.space, "max_train_steps": problem.steps}
+        terms = tw.campaigns.TuneTerms(seed=problem.seed, extend_to=problem.extend_to)
+        length = {} if problem.extend_to is not None else {"max_train_steps": problem.steps}
+        space = {**problem.space, **length}
         campaign = tw.tune(workload, space, trials=trials, terms=terms, progress="off")
         log = [
             (own.kind, own.round, sum(t.ended for t in _trials(campaign, own.round)))
@@ -99,10 +101,10 @@ def _ranges(now: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:
     return {n: str(r) for n, r in now.items() if n in given and str(r) != str(given[n])}
 
 
-def by_search(way: str) -> Callable[[Asked, Sequence[int]], list[Chosen]]:
+def by_search(way: str) -> Callable[[Asked, Sequence[float]], list[Chosen]]:
     """One of Optuna's samplers; what it names at each of several budgets of one run."""
 
-    def search(problem: Asked, budgets: Sequence[int]) -> list[Chosen]:
+    def search(problem: Asked, budgets: Sequence[float]) -> list[Chosen]:
         import optuna
         from search.optuna_contestants import _suggest
 
@@ -151,7 +153,7 @@ def by_search(way: str) -> Callable[[Asked, Sequence[int]], list[Chosen]]:
                     waiting.append(trial)
                 else:
                     study.tell(trial, worst)
-            found.append(Chosen(budget, best[1], len(study.trials), used, {}))
+            found.append(Chosen(round(budget), best[1], len(study.trials), used, {}))
         return found
 
     return search

@@ -209,6 +209,7 @@ class Problem:
     inside: float  # regret of the best inside the box
     steps: int = STEPS
     options: Mapping[str, Any] = field(default_factory=dict)
+    extend_to: int | None = None
 
     def truth(self, configuration: Configuration) -> float | None:
         """Without noise."""
@@ -256,6 +257,8 @@ class Problem:
 def problem(kind: Kind, seed: int) -> Problem:
     """The problem of a seed: its table in turn, and for kind b its cut."""
     task = TASKS[kind][seed % len(TASKS[kind])]
+    if not (PREPARED / f"{task}.npz").exists():  # a training that fails would count as a bad choice
+        raise SystemExit("the tables are missing: python -m bench.search prepare")
     space = table(task).space
     if kind != "b":
         return Problem(kind, task, seed, space, {}, 0.0)
