@@ -16,6 +16,7 @@ from tunewright.facts import Facts
 from tunewright.messages import Message, Text, Words, markup, words
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
+VERDICTS: tuple[Verdict, ...] = ("warn", "note", "ok", "cannot_judge")  # the gravest first
 Scope = Literal["study", "round"]
 _MOST_LINES = 40  # of findings printed as text
 

@@ -106,3 +106,14 @@ def test_the_interval_of_the_shared_region_is_students() -> None:
     # gaps 0, 1, 2, 3: mean 1.5, sd 1.29, and 2.353 is Student's 95 % point with 3 of freedom
     half = 2.353 * np.std([0, 1, 2, 3], ddof=1) / 2
     assert found.interval == pytest.approx((1.5 - half, 1.5 + half), abs=1e-3)
+
+
+@pytest.mark.parametrize("halves", [separate_halves, shared_halves])
+def test_values_at_the_ends_of_a_float_give_finite_answers(halves) -> None:
+    low, high = np.full(6, -1e308), np.array([*[-1e308] * 5, 1e308])
+    with np.errstate(all="raise"):
+        found = halves(low, high)
+        region = shared_region(low, high[::-1])
+    assert found is not None and region is not None
+    assert np.isfinite([found.difference, *found.interval, found.half_gap, found.quarter_gap]).all()
+    assert np.isfinite(region.difference)

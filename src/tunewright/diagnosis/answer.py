@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from tunewright import messages
 from tunewright.actions import Action
-from tunewright.finding import Evidence, NotJudged, Verdict
+from tunewright.finding import VERDICTS, Evidence, NotJudged, Verdict
 from tunewright.messages import Message, Words
 
 Question = Literal[
@@ -124,8 +124,7 @@ class Diagnosis:
     def verdict(self) -> Verdict:
         """The gravest verdict: warn, then note, then ok; cannot_judge if nothing was judged."""
         known = {answer.verdict for answer in self.answers}
-        grave: tuple[Verdict, ...] = ("warn", "note", "ok")
-        return next((verdict for verdict in grave if verdict in known), "cannot_judge")
+        return next((verdict for verdict in VERDICTS if verdict in known), "cannot_judge")
 
     def to_data(self) -> dict[str, Any]:
         """The facts as plain data, without words."""

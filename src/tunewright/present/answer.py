@@ -11,10 +11,10 @@ from typing import Any
 from tunewright.actions import RunTrials
 from tunewright.checks.comparison import ComparisonEvidence, PairEvidence, TrendEvidence
 from tunewright.design.ranges import Value, choices_of, same_value
-from tunewright.finding import Finding, NotJudged
+from tunewright.finding import VERDICTS, Finding, NotJudged
 from tunewright.messages import Message, words
 from tunewright.present.next_step import Step, next_steps
-from tunewright.present.report_parts import VERDICTS, tally
+from tunewright.present.report_parts import tally
 from tunewright.present.terminal.round_page import without_fixed
 from tunewright.store.results import Results
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from tunewright.actions import Action
 from tunewright.campaigns.campaign import Campaign
 from tunewright.errors import NotFound
-from tunewright.finding import Finding, Verdict
+from tunewright.finding import VERDICTS, Finding, Verdict
 from tunewright.messages import Message, Reader, Text, Words, markup, words
 from tunewright.present import figures as plots
 from tunewright.present.figures.figure import Figure
@@ -176,7 +176,6 @@ def _detail(name: str, **facts: object) -> Text:
 
 
 # in the order they are shown
-VERDICTS: tuple[Verdict, ...] = ("warn", "note", "ok", "cannot_judge")
 TERSE: tuple[Verdict, ...] = ("ok", "cannot_judge")  # one line each in a terminal
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 
 from tunewright.checks.checklist import check
 from tunewright.design.ranges import Value
-from tunewright.finding import Verdict
+from tunewright.finding import VERDICTS, Verdict
 from tunewright.store.curves import Curve
 from tunewright.store.joined import with_earlier
 from tunewright.store.schema import curve, trial as trial_table
@@ -21,7 +21,6 @@ from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Trial
 
 PREFIX = "tunewright."  # of everything in a tracker that the training program did not log
-_WORST_FIRST: tuple[Verdict, ...] = ("warn", "note", "ok", "cannot_judge")
 Summary = Mapping[str, str | float]
 
 
@@ -164,7 +163,7 @@ def verdicts_of(store: Store, name: str) -> Summary:
     verdicts: dict[str, Verdict] = {}
     for finding in check(with_earlier(store, name)):
         before = verdicts.get(finding.check, finding.verdict)
-        verdicts[finding.check] = min(before, finding.verdict, key=_WORST_FIRST.index)
+        verdicts[finding.check] = min(before, finding.verdict, key=VERDICTS.index)
     return {f"check.{name}": verdict for name, verdict in verdicts.items()}
 
 

@@ -22,6 +22,7 @@ SIDE_APART = 0.10  # for arms with separate points, whose noise differs anyway
 FEWEST = 6  # feasible trials in each arm
 _MASS = 0.9  # of all halves must have a feasible trial in both arms
 LARGEST = 200  # shared points: beyond, the first so many
+_HUGE = 1e150  # finite values beyond count as this one, so that squares stay finite
 
 Comparison = Literal["a is better", "b is better", "not distinguishable"]
 
@@ -52,12 +53,16 @@ class Halves:
         return abs(self.half_gap) < 0.6 * abs(self.quarter_gap)
 
 
+def _limited(values: Floats) -> Floats:
+    return np.where(np.isfinite(values), np.clip(values, -_HUGE, _HUGE), values)
+
+
 def shared_halves(a: Floats, b: Floats) -> Halves | None:
     """Compare arms whose trial i share a point; infeasible trials are infinite.
 
     None when too few halves have a feasible trial in both arms.
     """
-    a, b = a[:LARGEST], b[:LARGEST]
+    a, b = _limited(a[:LARGEST]), _limited(b[:LARGEST])
     count = len(a)
     pairs = _bests_of_halves(a, b, -(-count // 2))
     if pairs is None:
@@ -81,7 +86,7 @@ def shared_halves(a: Floats, b: Floats) -> Halves | None:
 def separate_halves(a: Floats, b: Floats) -> Halves | None:
     """Compare arms that have separate points: only large gaps can be distinguished from noise."""
     count = min(len(a), len(b), LARGEST)
-    a, b = np.sort(a[:count]), np.sort(b[:count])
+    a, b = np.sort(_limited(a[:count])), np.sort(_limited(b[:count]))
     gaps = []
     spread: tuple[Floats, Floats] | None = None
     for k in (-(-count // 2), max(1, -(-count // 4))):
@@ -121,7 +126,7 @@ def shared_region(a: Floats, b: Floats) -> SharedRegion | None:
     from scipy.special import stdtrit
 
     both = np.isfinite(a) & np.isfinite(b)
-    a, b = a[both], b[both]
+    a, b = _limited(a[both]), _limited(b[both])
     if len(a) < 4:
         return None
     few = np.argsort(a + b, kind="stable")[: max(4, -(-len(a) // 3))]

@@ -70,6 +70,7 @@ NAMED = {
     "one trial": [0.5],
     "one huge trial": [1e308],
     "all huge": [1e308, 1.7e308, -1e308, 1.6e308],
+    "one of two arms huge": [*[1e308] * 11, -1e308],
     "all diverged": [float("nan")] * 6,
     "many with one huge": [0.1 + n / 100 for n in range(20)] + [1e308],
 }

@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.text import Text
 
 from tunewright.diagnosis.answer import Answer, Diagnosis
+from tunewright.finding import VERDICTS
 from tunewright.messages import Message, filled, words
 
 _STYLES = {"warn": "bold red", "note": "yellow", "ok": "green", "cannot_judge": "dim"}
-ORDER = ("warn", "note", "ok", "cannot_judge")
 _MOST_RUNS = 50  # shown one by one
 _VERDICT = 12  # columns of the verdict
 
@@ -20,7 +20,7 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console, everything: bool = F
         answers = [answer for answer in diagnosis.answers if answer.run == run.name]
         read = ", ".join(f"{n} ({kind})" for n, kind in run.metrics.items() if kind != "other")
         console.print(Text(f"{words.printable(run.name)}: {words.printable(read)}"), soft_wrap=True)
-        answers.sort(key=lambda answer: ORDER.index(answer.verdict))
+        answers.sort(key=lambda answer: VERDICTS.index(answer.verdict))
         for answer in answers:
             if everything or answer.verdict in ("warn", "note"):
                 _print_answer(answer, console)
