@@ -108,6 +108,8 @@ def test_refusals_come_before_the_store_is_made(workload, tmp_path):
         run(rounds(nuisance={"learning_rat": log(1e-4, 1e-1)}), workload())
     with pytest.raises(DesignError, match="expects a Round"):
         run("depth", workload())
+    with pytest.raises(DesignError, match=r"search='bayesian' is not a search.*tw.search.Bayesian"):
+        run(rounds(), workload(), search="bayesian")
     with pytest.raises(DesignError, match="max_hours=-1"):
         run(rounds(), workload(), max_hours=-1)
     with pytest.raises(DesignError, match="trials=0"):

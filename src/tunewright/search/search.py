@@ -14,6 +14,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
+from tunewright.errors import DesignError
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -77,7 +78,9 @@ class Particular(Protocol):
 
 
 def vet(search: Search, round: Round, objective: Objective) -> None:
-    """Let a search refuse a round before compute, if it is particular."""
+    """Let a search refuse a round before compute, if it is particular; refuse what is no search."""
+    if not isinstance(search, Search):
+        raise DesignError("search.not_a_search", search=search)
     if isinstance(search, Particular):
         search.vet(round, objective)
 

@@ -222,6 +222,10 @@ SENTENCES: dict[str, Template] = {
         "Bayesian(earlier=...): {round} is judged by {objective}, this round by {own}. Give "
         "its results as results.with_objective(...) with the objective of this round."
     ),
+    "search.not_a_search": (
+        "search={search!r} is not a search: give tw.search.Halton(), tw.search.Bayesian(), or an "
+        "object with name, adaptive and suggest()"
+    ),
     "search.too_many_dimensions": (
         "{dimensions} hyperparameters are searched at once, and {most} is the most that "
         "quasi-random points exist for. Fix the rest."

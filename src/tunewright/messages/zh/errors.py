@@ -216,6 +216,10 @@ SENTENCES: dict[str, Template] = {
         "Bayesian(earlier=...)：{round} 按 {objective} 评判，本轮次按 {own}。请以 "
         "results.with_objective(...) 给出按本轮次目标评判的结果。"
     ),
+    "search.not_a_search": (
+        "search={search!r} 不是搜索：请给 tw.search.Halton()、tw.search.Bayesian()，或具有 name、"
+        "adaptive 和 suggest() 的对象"
+    ),
     "search.too_many_dimensions": (
         "同时搜索 {dimensions} 个超参数，而准随机点至多支持 {most} 个。请固定其余的。"
     ),
