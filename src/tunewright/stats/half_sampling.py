@@ -53,7 +53,7 @@ class Halves:
         return abs(self.half_gap) < 0.6 * abs(self.quarter_gap)
 
 
-def _limited(values: Floats) -> Floats:
+def _clip(values: Floats) -> Floats:
     return np.where(np.isfinite(values), np.clip(values, -_HUGE, _HUGE), values)
 
 
@@ -62,7 +62,7 @@ def shared_halves(a: Floats, b: Floats) -> Halves | None:
 
     None when too few halves have a feasible trial in both arms.
     """
-    a, b = _limited(a[:LARGEST]), _limited(b[:LARGEST])
+    a, b = _clip(a[:LARGEST]), _clip(b[:LARGEST])
     count = len(a)
     pairs = _bests_of_halves(a, b, -(-count // 2))
     if pairs is None:
@@ -86,7 +86,7 @@ def shared_halves(a: Floats, b: Floats) -> Halves | None:
 def separate_halves(a: Floats, b: Floats) -> Halves | None:
     """Compare arms that have separate points: only large gaps can be distinguished from noise."""
     count = min(len(a), len(b), LARGEST)
-    a, b = np.sort(_limited(a[:count])), np.sort(_limited(b[:count]))
+    a, b = np.sort(_clip(a[:count])), np.sort(_clip(b[:count]))
     gaps = []
     spread: tuple[Floats, Floats] | None = None
     for k in (-(-count // 2), max(1, -(-count // 4))):
@@ -126,7 +126,7 @@ def shared_region(a: Floats, b: Floats) -> SharedRegion | None:
     from scipy.special import stdtrit
 
     both = np.isfinite(a) & np.isfinite(b)
-    a, b = _limited(a[both]), _limited(b[both])
+    a, b = _clip(a[both]), _clip(b[both])
     if len(a) < 4:
         return None
     few = np.argsort(a + b, kind="stable")[: max(4, -(-len(a) // 3))]
