@@ -62,7 +62,7 @@ def test_a_command_takes_its_fields() -> None:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ("python train.py", r"For a command line say command\(...\)"),
+        ("python train.py", r"give a command line as tw.command\('python train.py'\)"),
         (3, "neither a function nor a command"),
         (lambda: None, "takes no handle"),
         (lambda *arguments: None, "takes no handle"),

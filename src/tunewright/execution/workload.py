@@ -151,8 +151,7 @@ class Workload:
 
 def _of_function(train: Train) -> Accepts:
     if not callable(train):
-        remedy = " For a command line say command(...)." if isinstance(train, str) else ""
-        raise WorkloadError("workload.not_trainable", train=train, hint=remedy)
+        raise WorkloadError("workload.not_trainable", train=train)
     try:
         parameters = list(inspect.signature(train).parameters.values())
     except (TypeError, ValueError) as error:

@@ -5,6 +5,14 @@ from __future__ import annotations
 from tunewright.messages import Facts, Template
 
 
+def _not_trainable(facts: Facts) -> str:
+    train = facts["train"]
+    wrong = f"train={train!r} is neither a function nor a command"
+    if isinstance(train, str):
+        return f"{wrong}: give a command line as tw.command({train!r})."
+    return f"{wrong}: define train(run, learning_rate, ...)."
+
+
 def _bad_booleans(facts: Facts) -> str:
     where = "booleans" if facts["name"] is None else f"booleans {facts['name']}"
     return (
@@ -222,10 +230,7 @@ SENTENCES: dict[str, Template] = {
         "{name} (a {kind}) cannot be sent to a worker process, but {function} uses it "
         "({reason}): create it inside the training function, or in a module that it imports"
     ),
-    "workload.not_trainable": (
-        "train={train!r} is neither a function nor a command: define train(run, learning_rate, "
-        "...).{hint}"
-    ),
+    "workload.not_trainable": _not_trainable,
     "workload.positional_only": (
         "{function} takes {parameter} by position only, but hyperparameters are given by name: "
         "move it behind the / of the signature."

@@ -5,6 +5,14 @@ from __future__ import annotations
 from tunewright.messages import Facts, Template
 
 
+def _not_trainable(facts: Facts) -> str:
+    train = facts["train"]
+    wrong = f"train={train!r} 既不是函数也不是命令"
+    if isinstance(train, str):
+        return f"{wrong}：命令行请写作 tw.command({train!r})。"
+    return f"{wrong}：请定义 train(run, learning_rate, ...)。"
+
+
 def _bad_booleans(facts: Facts) -> str:
     where = "booleans" if facts["name"] is None else f"booleans {facts['name']}"
     return (
@@ -177,9 +185,7 @@ SENTENCES: dict[str, Template] = {
         "{name}（{kind}）不能传给工作进程，而 {function} 用到它（{reason}）：请在训练函数内创建，"
         "或放到它导入的模块中"
     ),
-    "workload.not_trainable": (
-        "train={train!r} 既不是函数也不是命令：请定义 train(run, learning_rate, ...)。{hint}"
-    ),
+    "workload.not_trainable": _not_trainable,
     "workload.positional_only": (
         "{function} 只按位置接受 {parameter}，而超参数是按名称给的：请把它移到签名中 / 的后面。"
     ),

@@ -226,7 +226,7 @@ def _bands(axes: Axes, data: ProgressData) -> None:
         axes.annotate(
             label_of(named, 40),
             ((first + last) / 2, 1),
-            (0, 9),
+            (0, 13),  # above the crosses of trials that did not complete
             xycoords=("data", "axes fraction"),
             textcoords="offset points",
             ha="center",
