@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from tests.checks.curve_worlds import results_of, shape
 
-from tunewright.actions import Advise
+from tunewright.actions import Advise, ShowTrial
 from tunewright.checks._curve_question import (
     MOST_LISTED,
     Answer,
@@ -12,6 +14,7 @@ from tunewright.checks._curve_question import (
     Reading,
     TrialFacts,
     ask,
+    look_at,
     objective_metric,
     training_metric,
 )
@@ -77,3 +80,12 @@ def test_metrics_are_found_by_meaning_and_turned_so_that_lower_is_better() -> No
     )
     assert objective_metric(results) == Metric("accuracy", -1.0)
     assert training_metric(results) == Metric("loss/train", 1.0, "train_loss")
+
+
+def test_a_joined_trial_is_looked_at_in_its_own_round() -> None:
+    results = results_of({"valid_error": CURVES})
+    first = results.rows[0]
+    joined = replace(first, number=71, origin=("tune_3_exploit", 43))
+    assert look_at(results, first) == (ShowTrial(results.round.name, 0),)
+    assert look_at(results, joined) == (ShowTrial("tune_3_exploit", 43),)
+    assert look_at(results, replace(first, number=None)) == ()

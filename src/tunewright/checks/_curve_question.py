@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from tunewright.actions import Action
+from tunewright.actions import Action, ShowTrial
 from tunewright.checks._better_half import TOP, Judged, better_halves
 from tunewright.checks.spacing import LONGEST, SpacedCurves, tables, unreadable
 from tunewright.finding import Evidence, Finding, Verdict, merge_not_judged, not_judged
@@ -34,6 +34,12 @@ class TrialFacts:
     """What one trial's curve shows; each check adds what it measured."""
 
     trial: int | None
+
+
+def look_at(results: Results, trial: Trial) -> tuple[ShowTrial, ...]:
+    """Show a trial, by the round that it belongs to; nothing for a repeat, which has no number."""
+    round, number = trial.origin or (results.round.name, trial.number)
+    return () if number is None else (ShowTrial(round, number),)
 
 
 F = TypeVar("F", bound=TrialFacts)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.actions import Action, Advise, CheckRound, Declare, NextRound, ShowTrial
+from tunewright.actions import Action, Advise, CheckRound, Declare, NextRound
 from tunewright.checks._better_half import TOP, Judged
 from tunewright.checks._curve_question import (
     IMMATERIAL,
@@ -22,6 +22,7 @@ from tunewright.checks._curve_question import (
     ask,
     flags_by_chance,
     in_rank_order,
+    look_at,
     objective_metric,
     training_metric,
 )
@@ -308,9 +309,7 @@ def _small_rates(results: Results, judged: Judged, overfit: list[Trial]) -> Smal
 
 def _looks(results: Results, rest: list[Reading[Worsened]]) -> tuple[Action, ...]:
     clearest = max((r for r in rest if r.flagged and _overfits(r)), key=lambda r: r.z)
-    number = clearest.trial.number
-    look = () if number is None else (ShowTrial(results.round.name, number),)
-    return (*look, Advise("look_at_any_overfitting"))
+    return (*look_at(results, clearest.trial), Advise("look_at_any_overfitting"))
 
 
 def _remedies(results: Results) -> tuple[Action, ...]:

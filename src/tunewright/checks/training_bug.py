@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.actions import Advise, ShowTrial
+from tunewright.actions import Advise
 from tunewright.checks._better_half import Judged
 from tunewright.checks._curve_question import (
     IMMATERIAL,
@@ -18,6 +18,7 @@ from tunewright.checks._curve_question import (
     Statement,
     TrialFacts,
     ask,
+    look_at,
     training_metric,
 )
 from tunewright.checks.logged_rate import learning_rates, rose
@@ -146,6 +147,6 @@ def _answer(
     if all(reading.facts.learning_rate_rose for reading in statement.speakers):
         evidence = _TrainingBugEvidence(**seen.fields, shown=first, schedule_rose=True)
         return Answer("note", evidence, (Advise("lower_peak_learning_rate"),))
-    look = () if first.trial is None else (ShowTrial(results.round.name, first.trial),)
+    look = look_at(results, statement.speakers[0].trial)
     actions = (Advise("suspect_training_bug"), *look, Advise("then_suspect_instability"))
     return Answer(statement.verdict, _TrainingBugEvidence(**seen.fields, shown=first), actions)
